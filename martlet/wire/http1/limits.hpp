@@ -1,0 +1,98 @@
+// limits: how large a head may be. Every number has a name, a unit and a default.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <martlet/base/assert.hpp>
+
+namespace martlet::inline v0::http1 {
+
+namespace detail {
+
+/// The numbers of `head_limits`, as the parsers read them.
+struct limit_numbers {
+    std::uint32_t request_line_bytes = 8192;
+    std::uint32_t head_bytes = 32768;
+    std::uint32_t field_bytes = 16384;
+    std::uint16_t fields = 100;
+    std::uint16_t method_bytes = 32;
+    std::uint16_t leading_empty_lines = 1;
+    bool encrypted = false;
+    std::uint32_t any_bytes = 8192;  ///< the smallest of the first three: a head that is no longer exceeds none of them
+
+    constexpr void update() noexcept {
+        any_bytes = request_line_bytes < field_bytes ? request_line_bytes : field_bytes;
+        if (head_bytes < any_bytes) any_bytes = head_bytes;
+    }
+};
+
+}  // namespace detail
+
+/// The most that `head_bytes_max` may be: offsets in a head have 16 bits.
+inline constexpr std::size_t head_bytes_cap = 65535;
+
+/// What one request head may take. A head of exactly a limit is accepted, one unit more is refused with the status named.
+class head_limits {
+public:
+    constexpr head_limits() noexcept = default;
+
+    /// The request line without its CRLF; 8192; then 414.
+    constexpr head_limits& request_line_bytes_max(std::size_t bytes) noexcept {
+        MARTLET_ASSERT(bytes <= head_bytes_cap, "request_line_bytes_max is at most 65535");
+        numbers_.request_line_bytes = static_cast<std::uint32_t>(bytes);
+        numbers_.update();
+        return *this;
+    }
+    /// From the first byte of the request line to the end of the empty line; 32768; then 431. At most `head_bytes_cap`.
+    constexpr head_limits& head_bytes_max(std::size_t bytes) noexcept {
+        MARTLET_ASSERT(bytes <= head_bytes_cap, "head_bytes_max is at most 65535");
+        numbers_.head_bytes = static_cast<std::uint32_t>(bytes);
+        numbers_.update();
+        return *this;
+    }
+    /// Field lines; 100; then 431. The room for records that the caller gives is a limit as well.
+    constexpr head_limits& fields_max(std::uint16_t count) noexcept {
+        numbers_.fields = count;
+        return *this;
+    }
+    /// One field line without its CRLF; 16384; then 431.
+    constexpr head_limits& field_bytes_max(std::size_t bytes) noexcept {
+        MARTLET_ASSERT(bytes <= head_bytes_cap, "field_bytes_max is at most 65535");
+        numbers_.field_bytes = static_cast<std::uint32_t>(bytes);
+        numbers_.update();
+        return *this;
+    }
+    /// The method; 32; then 501. From 7, which the methods of RFC 9110 need, to 254.
+    constexpr head_limits& method_bytes_max(std::uint8_t bytes) noexcept {
+        MARTLET_ASSERT(bytes >= 7 && bytes < 255, "method_bytes_max is from 7 to 254");
+        numbers_.method_bytes = bytes;
+        return *this;
+    }
+    /// CRLFs ignored before the request line (RFC 9112 section 2.2); 1; then 400. They do not count in `head_bytes_max`.
+    constexpr head_limits& leading_empty_lines_max(std::uint16_t count) noexcept {
+        numbers_.leading_empty_lines = count;
+        return *this;
+    }
+    /// The connection is encrypted; no. Not a limit but what an absolute target is held against: its scheme must be https when it is and
+    /// http when it is not, otherwise 421.
+    constexpr head_limits& encrypted(bool yes) noexcept {
+        numbers_.encrypted = yes;
+        return *this;
+    }
+
+    constexpr std::size_t request_line_bytes_max() const noexcept { return numbers_.request_line_bytes; }
+    constexpr std::size_t head_bytes_max() const noexcept { return numbers_.head_bytes; }
+    constexpr std::uint16_t fields_max() const noexcept { return numbers_.fields; }
+    constexpr std::size_t field_bytes_max() const noexcept { return numbers_.field_bytes; }
+    constexpr std::uint16_t method_bytes_max() const noexcept { return numbers_.method_bytes; }
+    constexpr std::uint16_t leading_empty_lines_max() const noexcept { return numbers_.leading_empty_lines; }
+    constexpr bool encrypted() const noexcept { return numbers_.encrypted; }
+
+    constexpr const detail::limit_numbers& numbers() const noexcept { return numbers_; }
+
+private:
+    detail::limit_numbers numbers_;
+};
+
+}  // namespace martlet::inline v0::http1
