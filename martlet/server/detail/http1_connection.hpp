@@ -1,0 +1,136 @@
+// The server's side of one HTTP/1 connection: a small machine over the codec.
+//
+//   state       waits for                 may become
+//   reading     bytes                     running, blocked, finishing, (destroyed)
+//   running     the handler               reading, blocked, finishing, gone
+//   blocked     room for output           reading, running, finishing, (destroyed)
+//   finishing   room for the last output  lingering, (destroyed)
+//   lingering   the peer's FIN            (destroyed)
+//   gone        the handler; no stream    (destroyed)
+//
+// While output waits nothing is read. An idle connection holds no buffer. Nothing of it is on the stack while a handler runs.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+
+#include <martlet/base/outq.hpp>
+#include <martlet/base/timer_wheel.hpp>
+#include <martlet/net/byte_stream.hpp>
+#include <martlet/rt/ready.hpp>
+#include <martlet/server/handler.hpp>
+#include <martlet/server/observer.hpp>
+#include <martlet/server/router.hpp>
+#include <martlet/wire/http1/encoder.hpp>
+#include <martlet/wire/http1/parser.hpp>
+
+namespace martlet::inline v0::server::detail {
+
+class worker;
+class http1_exchange;
+class http1_open_exchange;
+struct connection_tag;
+
+/// Bytes of an unfinished head, behind a running handler or behind a spent slice, and how far they were looked at.
+struct pending_input {
+    explicit pending_input(std::size_t limit) noexcept : bytes(limit) {}
+    buffer bytes;
+    http1::resume_state resume;
+    /// Timing of the head has begun.
+    bool timed = false;
+};
+
+/// Input and output wait in different lists, so each has a node.
+struct input_node : ready_node {
+    using ready_node::ready_node;
+};
+struct output_node : ready_node {
+    using ready_node::ready_node;
+};
+
+/// Made, owned and freed by its worker; it asks the worker to free it.
+class http1_connection final : public input_node, public output_node, public timer_node, public list_hook<connection_tag> {
+public:
+    http1_connection(worker& of, net::byte_stream& stream) noexcept;
+    ~http1_connection();
+
+    void begin() noexcept;
+    /// The server stops: ends now if nothing is under way, else after the present answer.
+    void drain() noexcept;
+    /// Ends now, whatever is under way; handlers are cancelled with `why`.
+    void force(error why, close_reason reason) noexcept;
+
+    /// A handler that suspended, or promised to answer later, is done.
+    void exchange_finished(http1_open_exchange& done, const std::exception_ptr& thrown = nullptr) noexcept;
+    /// A plain handler asks to answer later.
+    http1_open_exchange* keep_open(http1_exchange& asking) noexcept;
+    void response_queued(const http1_exchange& of, int status) noexcept;
+    /// Makes the prefix right for this moment; true when the connection is to close after the present answer.
+    bool bring_up_to_date() noexcept;
+
+    net::byte_stream& stream() noexcept { return stream_; }
+    observer::connection_id id() const noexcept { return reinterpret_cast<observer::connection_id>(this); }
+
+private:
+    enum class state : std::uint8_t { reading, running, blocked, finishing, lingering, gone };
+
+    static void input_ready(ready_node& node) noexcept;
+    static void output_ready(ready_node& node) noexcept;
+    static void expired(timer_node& node) noexcept;
+    void move_to(state next) noexcept;
+
+    void read() noexcept;
+    bool serve(buffer& in) noexcept;
+    bool served_batch(buffer& in) noexcept;
+    void dispatch(http1_exchange& x, buffer& in) noexcept;
+    void answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept;
+    void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;
+    void call_returned(outq& answered, std::string_view behind, bool close) noexcept;
+    void run_coroutine(const handler& h, http1_exchange& x) noexcept;
+    void go_on() noexcept;
+    void settled(http1_exchange& x) noexcept;
+    void refuse(error why) noexcept;
+    void encode_refusal(int status, std::string_view why) noexcept;
+    http1::persistence persistence_for(const http1_exchange& x) noexcept;
+
+    bool keep_rest(buffer& in) noexcept;
+    bool keep(std::string_view bytes) noexcept;
+    void drop_pending() noexcept;
+    void arm_input(direction which) noexcept;
+    void disarm_input() noexcept;
+    void wait_for_input() noexcept;
+    void peer_event() noexcept;
+    void peer_finished() noexcept;
+    void queue_output() noexcept;
+    void write() noexcept;
+    void written() noexcept;
+    void linger() noexcept;
+    void drop_input() noexcept;
+    void timed_out() noexcept;
+    void set_deadline(time_point when) noexcept;
+    void lose(close_reason reason, error why) noexcept;
+    void abort_with(close_reason reason) noexcept;
+    void destroy(close_reason reason) noexcept;
+
+    worker& worker_;
+    net::byte_stream& stream_;
+    outq out_;
+    pending_input* pending_ = nullptr;
+    http1_open_exchange* open_ = nullptr;
+    time_point deadline_{};
+    std::size_t lingered_bytes_ = 0;
+    std::uint32_t requests_ = 0;
+    state state_ = state::reading;
+    close_reason reason_ = close_reason::finished;
+    bool in_call_ : 1 = false;        // a plain handler is on another thread's stack
+    bool peer_finished_ : 1 = false;  // FIN was read
+    bool must_linger_ : 1 = false;    // unread bytes may follow the last answer
+    bool serving_ : 1 = false;        // serve() is on the stack
+    bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
+    bool output_waits_ : 1 = false;   // the stream took less than there is
+    bool abort_on_return_ : 1 = false;
+    bool fresh_ : 1 = true;  // no byte has arrived yet
+};
+
+}  // namespace martlet::inline v0::server::detail

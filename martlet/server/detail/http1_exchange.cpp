@@ -1,0 +1,207 @@
+#include <martlet/server/detail/http1_exchange.hpp>
+
+#include <cstring>
+#include <new>
+
+#include <martlet/rt/loop.hpp>
+#include <martlet/server/detail/http1_connection.hpp>
+#include <martlet/wire/http/status.hpp>
+
+namespace martlet::inline v0::server::detail {
+
+namespace {
+
+// Content up to this size is written right behind its head, into the same piece of memory.
+constexpr std::size_t joined_bytes_max = 2048;
+
+// Content up to this size takes the shortest way.
+constexpr std::size_t short_bytes_max = 64;
+
+// Overlapping steps instead of a call.
+template <std::size_t Step>
+inline void put_ends(char* out, std::string_view from) noexcept {
+    char front[Step];
+    char back[Step];
+    std::memcpy(front, from.data(), Step);
+    std::memcpy(back, from.data() + from.size() - Step, Step);
+    std::memcpy(out, front, Step);
+    std::memcpy(out + from.size() - Step, back, Step);
+}
+
+// 8 to 64 bytes.
+inline void put_short(char* out, std::string_view from) noexcept {
+    if (from.size() <= 16) return put_ends<8>(out, from);
+    if (from.size() <= 32) return put_ends<16>(out, from);
+    put_ends<32>(out, from);
+}
+
+}  // namespace
+
+field_line http1_exchange::field_at(std::size_t index) const noexcept {
+    const http1::field_view field = head.field_at(index);
+    return {field.name, field.value};
+}
+
+net::stream_info http1_exchange::info() const noexcept {
+    return connection_ != nullptr ? connection_->stream().info() : net::stream_info();
+}
+
+exchange_errc http1_exchange::check(int status) const noexcept {
+    if (connection_ == nullptr || (course_ & course_gone) != 0) return exchange_errc::connection_gone;
+    if (status_ != 0 || is_kept()) return exchange_errc::answered_already;
+    if (status < 200 || status > 599) return exchange_errc::invalid_status;
+    return exchange_errc::none;
+}
+
+// RFC 9110 section 8.6: no Content-Length with 204; with 304 and to HEAD it is what a GET would have had.
+http1::body_framing http1_exchange::framing(int status, std::size_t bytes) const noexcept {
+    return http::forbids_content(status) ? http1::body_framing::none() : http1::body_framing::length(bytes);
+}
+
+void http1_exchange::answered(int status, std::size_t out_before) noexcept {
+    response_bytes_ = out_->size() - out_before;
+    status_ = static_cast<std::uint16_t>(status);
+    course_ |= course_answered;
+    if ((course_ & course_told) != 0) connection_->response_queued(*this, status);
+}
+
+exchange_errc http1_exchange::respond(const response_head& answer, std::string_view content) noexcept {
+    if (const exchange_errc fit = check(answer.status()); fit != exchange_errc::none) return fit;
+    const std::size_t out_before = out_->size();
+    const bool whole = method_ != http::method::head && !http::forbids_content(answer.status());
+    const bool joined = whole && content.size() <= joined_bytes_max;
+    const std::size_t head_bytes = http1::encoded_bytes_max(answer.type(), answer.fields());
+    char* at = out_->cork(head_bytes + (joined ? content.size() : 0));
+    if (at == nullptr) return exchange_errc::no_memory;
+    char* end = http1::encode_head(at, answer.status(), answer.type(), framing(answer.status(), content.size()), answer.fields(), after(),
+                                   *prefix_);
+    if (joined && !content.empty()) {
+        std::memcpy(end, content.data(), content.size());
+        end += content.size();
+    }
+    out_->commit(static_cast<std::size_t>(end - at));
+    if (whole && !joined && !out_->append_copy(content)) {
+        // The head has promised what cannot follow, so the connection ends here: a body is never shorter than it said.
+        course_ |= course_broken;
+        return exchange_errc::no_memory;
+    }
+    answered(answer.status(), out_before);
+    return exchange_errc::none;
+}
+
+[[gnu::noinline]] exchange_errc http1_exchange::respond_unusually(int status, http::media type, std::string_view content) noexcept {
+    return respond(response_head(status, type), content);
+}
+
+// The shortest way, without a call: a short content behind a head like one that was sent before, whose status was good therefore.
+exchange_errc http1_exchange::respond(int status, http::media type, std::string_view content) noexcept {
+    const bool usual = course_ == 0 && method_ != http::method::head && content.size() - 10 <= short_bytes_max - 10;
+    outq& out = *out_;
+    char* const at = usual ? out.try_cork(http1::plain_head_bytes_max + short_bytes_max) : nullptr;
+    char* const end = at != nullptr ? http1::try_encode_plain_head(at, status, type, content.size(), *prefix_) : nullptr;
+    if (end == nullptr) [[unlikely]]
+        return respond_unusually(status, type, content);
+    put_short(end, content);
+    out.commit_until(end + content.size());
+    status_ = static_cast<std::uint16_t>(status);
+    course_ = course_answered;
+    return exchange_errc::none;
+}
+
+exchange_errc http1_exchange::respond(const response_head& answer, slice content) noexcept {
+    if (content.failed()) return exchange_errc::no_memory;
+    if (const exchange_errc fit = check(answer.status()); fit != exchange_errc::none) return fit;
+    if (method_ == http::method::head || http::forbids_content(answer.status())) return respond(answer, content.view());
+    const std::size_t out_before = out_->size();
+    const std::size_t head_bytes = http1::encoded_bytes_max(answer.type(), answer.fields());
+    char* at = out_->cork(head_bytes);
+    if (at == nullptr) return exchange_errc::no_memory;
+    char* end = http1::encode_head(at, answer.status(), answer.type(), framing(answer.status(), content.size()), answer.fields(), after(),
+                                   *prefix_);
+    out_->commit(static_cast<std::size_t>(end - at));
+    if (!out_->append(std::move(content))) {
+        course_ |= course_broken;
+        return exchange_errc::no_memory;
+    }
+    answered(answer.status(), out_before);
+    return exchange_errc::none;
+}
+
+exchange* http1_exchange::keep_open() noexcept {
+    if (connection_ == nullptr || is_kept() || left_alone_) return nullptr;
+    http1_open_exchange* kept = connection_->keep_open(*this);
+    if (kept != nullptr) course_ |= course_kept;
+    return kept;
+}
+
+// One block: the exchange, its field records, the bytes of the head.
+http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_connection& of, outq& out, const http1::response_prefix& prefix,
+                                               bool without_head) noexcept {
+    loop& on = of.stream().owner();
+    const std::size_t records_bytes = without_head ? 0 : from.head.field_count() * sizeof(http1::field_record);
+    const std::size_t head_bytes = without_head ? 0 : from.head.bytes().size();
+    const std::size_t whole = sizeof(http1_open_exchange) + records_bytes + head_bytes;
+    void* block = on.allocate(whole);
+    if (block == nullptr) return nullptr;
+    auto* records = reinterpret_cast<http1::field_record*>(static_cast<char*>(block) + sizeof(http1_open_exchange));
+    auto* made = new (block) http1_open_exchange(on.root(), records, static_cast<std::uint16_t>(from.head.field_count()));
+    made->block_bytes_ = whole;
+    made->origin_ = &on;
+    if (!without_head) {
+        char* bytes = reinterpret_cast<char*>(records) + records_bytes;
+        if (records_bytes != 0) std::memcpy(records, from.head.records(), records_bytes);
+        std::memcpy(bytes, from.head.bytes().data(), head_bytes);
+        made->head = from.head;
+        made->head.rebase_records(records, static_cast<std::uint16_t>(from.head.field_count()));
+        made->head.rebase(bytes);
+        made->attach(of, out, prefix, true);
+        made->begin(from.after());
+    } else {
+        // The request is gone with the handler: only what the answer depends on is kept.
+        made->attach(of, out, prefix, true);
+        made->course_ = static_cast<std::uint32_t>(from.after()) | course_told;
+        made->method_ = from.method();
+    }
+    return made;
+}
+
+void http1_open_exchange::destroy() noexcept {
+    loop& on = *origin_;
+    const std::size_t bytes = block_bytes_;
+    this->~http1_open_exchange();
+    on.free(this, bytes);
+}
+
+bool http1_open_exchange::start(const handler& of) {
+    running_ = of.start(request_, response_);
+    return running_.start(work_, *this);
+}
+
+// The answer may come long after the head: another second, and perhaps the server is stopping.
+void http1_open_exchange::bring_up_to_date() noexcept {
+    if (connection_ != nullptr && connection_->bring_up_to_date()) close_after();
+}
+
+exchange_errc http1_open_exchange::respond(const response_head& answer, std::string_view content) noexcept {
+    bring_up_to_date();
+    return http1_exchange::respond(answer, content);
+}
+
+exchange_errc http1_open_exchange::respond(const response_head& answer, slice content) noexcept {
+    bring_up_to_date();
+    return http1_exchange::respond(answer, std::move(content));
+}
+
+exchange_errc http1_open_exchange::respond(int status, http::media type, std::string_view content) noexcept {
+    bring_up_to_date();
+    return http1_exchange::respond(status, type, content);
+}
+
+void http1_open_exchange::finished(ready_node& node) noexcept {
+    auto& self = static_cast<http1_open_exchange&>(node);
+    self.connection_->exchange_finished(self);
+}
+
+void http1_open_exchange::let_go() noexcept { connection_->exchange_finished(*this); }
+
+}  // namespace martlet::inline v0::server::detail

@@ -1,0 +1,150 @@
+// The exchange of HTTP/1: a parsed head in front, an output queue behind.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <martlet/base/outq.hpp>
+#include <martlet/rt/task.hpp>
+#include <martlet/server/exchange.hpp>
+#include <martlet/server/handler.hpp>
+#include <martlet/wire/http1/encoder.hpp>
+#include <martlet/wire/http1/head.hpp>
+
+namespace martlet::inline v0::server::detail {
+
+class http1_connection;
+
+/// One a loop, used again for each request of a plain handler: its head points into the read buffer.
+class http1_exchange : public exchange {
+public:
+    http1_exchange(http1::field_record* records, std::uint16_t capacity) noexcept : head(records, capacity) {}
+    ~http1_exchange() = default;
+
+    /// From here on it answers for `of`, into `out`. `told`: the connection is told of each answer.
+    void attach(http1_connection& of, outq& out, const http1::response_prefix& prefix, bool told) noexcept {
+        connection_ = &of;
+        out_ = &out;
+        prefix_ = &prefix;
+        told_ = told ? course_told : 0;
+        left_alone_ = false;
+    }
+    /// A head was parsed; `after` is what becomes of the connection.
+    void begin(http1::persistence after) noexcept {
+        status_ = 0;
+        course_ = static_cast<std::uint32_t>(after) | told_;
+        response_bytes_ = 0;
+        method_ = head.method();
+        path_ = head.path();
+    }
+    /// The same for an ordinary head, after which the connection goes on.
+    void begin_ordinary() noexcept {
+        status_ = 0;
+        course_ = told_;
+        method_ = head.method();
+        path_ = head.ordinary_path();
+    }
+
+    std::string_view method_text() const noexcept override { return head.method_text(); }
+    std::string_view target() const noexcept override { return head.target(); }
+    std::string_view query() const noexcept override { return head.query(); }
+    std::string_view host() const noexcept override { return head.host(); }
+    std::optional<std::string_view> field(http::field_id id) const noexcept override { return head.field(id); }
+    std::optional<std::string_view> field(std::string_view name) const noexcept override { return head.field(name); }
+    std::size_t field_count() const noexcept override { return head.field_count(); }
+    field_line field_at(std::size_t index) const noexcept override;
+    net::stream_info info() const noexcept override;
+
+    exchange_errc respond(const response_head& answer, std::string_view content) noexcept override;
+    exchange_errc respond(const response_head& answer, slice content) noexcept override;
+    exchange_errc respond(int status, http::media type, std::string_view content) noexcept override;
+    context* work() noexcept override { return nullptr; }
+
+    /// The handler's loop may be taken away meanwhile: nothing of the connection is to be touched, and nothing can be kept open.
+    void leave_alone() noexcept { left_alone_ = true; }
+
+    /// What the answer said, or will say, about the connection.
+    http1::persistence after() const noexcept { return static_cast<http1::persistence>(course_ & course_after); }
+    /// No answer keeps the connection open after this one.
+    void close_after() noexcept { course_ = (course_ & ~course_after) | static_cast<std::uint32_t>(http1::persistence::close); }
+    /// The handler has asked to answer later.
+    bool is_kept() const noexcept { return (course_ & course_kept) != 0; }
+    /// The connection has lost its peer: an answer is an error from here on.
+    void take_no_answer() noexcept { course_ |= course_gone; }
+    /// The answer could not be queued whole: the connection must not go on.
+    bool is_broken() const noexcept { return (course_ & course_broken) != 0; }
+    /// Answered, and the connection goes on as if nothing had happened.
+    bool went_as_usual() const noexcept { return course_ == course_answered; }
+
+    /// Of an answer that the connection was told of: head and content.
+    std::uint64_t response_bytes() const noexcept { return response_bytes_; }
+
+    http1::request_head head;
+
+protected:
+    exchange* keep_open() noexcept override;
+    void let_go() noexcept override {}
+
+    http1_connection* connection_ = nullptr;
+    outq* out_ = nullptr;
+    const http1::response_prefix* prefix_ = nullptr;
+    // What is out of the ordinary, in one word, so that the ordinary is one comparison.
+    static constexpr std::uint32_t course_after = 0xff;  // persistence; keep is 0
+    static constexpr std::uint32_t course_kept = 0x100;
+    static constexpr std::uint32_t course_broken = 0x200;
+    static constexpr std::uint32_t course_told = 0x400;
+    static constexpr std::uint32_t course_answered = 0x800;
+    static constexpr std::uint32_t course_gone = 0x1000;
+    static_assert(static_cast<int>(http1::persistence::keep) == 0);
+    std::uint32_t course_ = 0;
+    std::uint32_t told_ = course_told;
+    bool left_alone_ = false;
+    std::uint64_t response_bytes_ = 0;
+
+private:
+    exchange_errc respond_unusually(int status, http::media type, std::string_view content) noexcept;
+    exchange_errc check(int status) const noexcept;
+    http1::body_framing framing(int status, std::size_t bytes) const noexcept;
+    void answered(int status, std::size_t out_before) noexcept;
+};
+
+/// The exchange of a handler that may suspend, or that answers later: in a block of its own with a copy of the head.
+class http1_open_exchange final : public http1_exchange, public ready_node {
+public:
+    /// A copy of `from`, its head included unless `without_head`. Null when there is no memory.
+    static http1_open_exchange* make(http1_exchange& from, http1_connection& of, outq& out, const http1::response_prefix& prefix,
+                                     bool without_head) noexcept;
+    void destroy() noexcept;
+
+    /// Starts a coroutine handler. True: it has finished already.
+    bool start(const handler& of);
+    /// Cancels the handler's context.
+    void cancel(error why) noexcept { work_.cancel(why); }
+    context* work() noexcept override { return &work_; }
+    exchange_errc respond(const response_head& answer, std::string_view content) noexcept override;
+    exchange_errc respond(const response_head& answer, slice content) noexcept override;
+    exchange_errc respond(int status, http::media type, std::string_view content) noexcept override;
+
+    /// Rethrows what the handler threw.
+    void finish() { running_.finish(); }
+    bool has_task() const noexcept { return static_cast<bool>(running_); }
+
+private:
+    http1_open_exchange(context& outer, http1::field_record* records, std::uint16_t capacity) noexcept
+        : http1_exchange(records, capacity), ready_node(&http1_open_exchange::finished), work_(outer), request_(*this), response_(*this) {}
+    ~http1_open_exchange() = default;
+
+    void bring_up_to_date() noexcept;
+    exchange* keep_open() noexcept override { return nullptr; }
+    void let_go() noexcept override;
+    static void finished(ready_node& node) noexcept;
+
+    context work_;
+    request request_;
+    response response_;
+    task<void> running_;
+    std::size_t block_bytes_ = 0;
+    loop* origin_ = nullptr;
+};
+
+}  // namespace martlet::inline v0::server::detail

@@ -1,0 +1,34 @@
+#include <martlet/server/exchange.hpp>
+
+namespace martlet::inline v0::server {
+
+namespace {
+
+std::string_view text_of(int code) noexcept {
+    switch (static_cast<exchange_errc>(code)) {
+    case exchange_errc::none: break;
+    case exchange_errc::answered_already: return "the request was answered already";
+    case exchange_errc::connection_gone: return "the connection has gone";
+    case exchange_errc::no_memory: return "no memory for the answer";
+    case exchange_errc::invalid_status: return "an answer's status is 200 to 599";
+    case exchange_errc::invalid_field: return "this field must not be set, or has a byte that no field may hold";
+    case exchange_errc::not_answered: return "the handler did not answer";
+    }
+    return "unknown";
+}
+
+}  // namespace
+
+constinit const error_category exchange_category("exchange", text_of);
+
+error make_error(exchange_errc code) noexcept {
+    const bool gone = code == exchange_errc::connection_gone;
+    const bool memory = code == exchange_errc::no_memory;
+    return error(exchange_category, static_cast<int>(code),
+                 gone     ? blame::peer
+                 : memory ? blame::system
+                          : blame::local,
+                 memory ? 503 : 500, memory);
+}
+
+}  // namespace martlet::inline v0::server

@@ -1,0 +1,109 @@
+// exchange: one request and its answer, whatever carries them. request and response stand on this; a protocol implements it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <martlet/base/result.hpp>
+#include <martlet/base/slice.hpp>
+#include <martlet/net/stream_info.hpp>
+#include <martlet/rt/context.hpp>
+#include <martlet/wire/http/content_type.hpp>
+#include <martlet/wire/http/field.hpp>
+#include <martlet/wire/http/method.hpp>
+
+namespace martlet::inline v0::server {
+
+/// A field as received. Borrows the head's bytes.
+struct field_line {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// What stands in front of an answer's content. Borrowed for the call that takes it.
+class response_head {
+public:
+    response_head(int status, http::content_type type, std::string_view fields = {}) noexcept
+        : status_(status), type_(type), fields_(fields) {}
+    int status() const noexcept { return status_; }
+    http::content_type type() const noexcept { return type_; }
+    /// Further fields, checked, each as `Name: value CRLF`.
+    std::string_view fields() const noexcept { return fields_; }
+
+private:
+    int status_;
+    http::content_type type_;
+    std::string_view fields_;
+};
+
+/// Why an answer could not be given.
+enum class [[nodiscard]] exchange_errc : std::uint8_t {
+    none = 0,          ///< it was queued
+    answered_already,  ///< local: a second answer; the first stands
+    connection_gone,   ///< peer: nobody is there to take it
+    no_memory,         ///< system: the answer was not queued
+    invalid_status,    ///< local: not 200 to 599
+    invalid_field,     ///< local: a name or value that must not go on the wire, or a field that the server sets itself
+    not_answered,      ///< local: a handler returned without answering
+};
+
+extern const error_category exchange_category;
+error make_error(exchange_errc code) noexcept;
+
+class later_response;
+
+/// Views of the head are good until the exchange ends; for a plain handler, until it returns.
+class exchange {
+public:
+    exchange(const exchange&) = delete;
+    exchange& operator=(const exchange&) = delete;
+
+    // --- the request ---
+
+    http::method method() const noexcept { return method_; }
+    /// As sent, not decoded, without the query.
+    std::string_view path() const noexcept { return path_; }
+    virtual std::string_view method_text() const noexcept = 0;
+    virtual std::string_view target() const noexcept = 0;
+    virtual std::string_view query() const noexcept = 0;
+    virtual std::string_view host() const noexcept = 0;
+    virtual std::optional<std::string_view> field(http::field_id id) const noexcept = 0;
+    virtual std::optional<std::string_view> field(std::string_view name) const noexcept = 0;
+    virtual std::size_t field_count() const noexcept = 0;
+    virtual field_line field_at(std::size_t index) const noexcept = 0;
+    virtual net::stream_info info() const noexcept = 0;
+
+    // --- the answer ---
+
+    bool is_answered() const noexcept { return status_ != 0; }
+    /// The status of the answer; 0 before there is one.
+    int status() const noexcept { return status_; }
+    /// Gives the whole answer; `content` is copied. Content is left out where the method or status forbids it.
+    virtual exchange_errc respond(const response_head& head, std::string_view content) noexcept = 0;
+    /// The same without a copy.
+    virtual exchange_errc respond(const response_head& head, slice content) noexcept = 0;
+    /// The usual answer, with no field but those that every answer has: the short way.
+    virtual exchange_errc respond(int status, http::media type, std::string_view content) noexcept = 0;
+
+    /// The context of a handler that may suspend; null for a plain one.
+    virtual context* work() noexcept = 0;
+
+protected:
+    friend class response;
+    exchange() noexcept = default;
+    ~exchange() = default;
+
+    /// Leaves the exchange open after the handler has returned; null when there is no memory.
+    virtual exchange* keep_open() noexcept = 0;
+    /// The holder of a kept exchange has let it go.
+    virtual void let_go() noexcept = 0;
+    friend class later_response;
+
+    http::method method_ = http::method::other;
+    std::uint16_t status_ = 0;
+    std::string_view path_;
+};
+
+}  // namespace martlet::inline v0::server

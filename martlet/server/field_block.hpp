@@ -1,0 +1,44 @@
+// field_block: response fields in wire form, in one pooled block that grows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <martlet/wire/http/field.hpp>
+#include <martlet/wire/http/field_value.hpp>
+
+namespace martlet::inline v0::server {
+
+/// Checked field lines, each with its CRLF. Holds no memory before the first. Move-only.
+class field_block {
+public:
+    field_block() noexcept = default;
+    field_block(field_block&& other) noexcept
+        : bytes_(std::exchange(other.bytes_, nullptr)),
+          size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    field_block& operator=(field_block&&) = delete;
+    ~field_block() {
+        if (bytes_ != nullptr) release();
+    }
+
+    /// False when there is no memory or the block would exceed `bytes_max`.
+    bool add(std::string_view name, http::field_value value) noexcept;
+    bool empty() const noexcept { return size_ == 0; }
+    std::string_view view() const noexcept { return {bytes_, size_}; }
+
+    /// As much as a request's head may hold.
+    static constexpr std::size_t bytes_max = 32 * 1024;
+
+private:
+    void release() noexcept;
+    bool grow(std::size_t wanted) noexcept;
+
+    char* bytes_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint32_t capacity_ = 0;
+};
+
+}  // namespace martlet::inline v0::server

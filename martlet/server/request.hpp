@@ -1,0 +1,43 @@
+// request: what a handler asks about the request it was given.
+#pragma once
+
+#include <martlet/server/exchange.hpp>
+
+namespace martlet::inline v0::server {
+
+/// Views are good until the handler returns, or for a coroutine handler until it has finished.
+class request {
+public:
+    explicit request(exchange& of) noexcept : of_(of) {}
+    request(const request&) = delete;
+    request& operator=(const request&) = delete;
+
+    http::method method() const noexcept { return of_.method(); }
+    /// The method's token as sent.
+    std::string_view method_text() const noexcept { return of_.method_text(); }
+    /// The whole target as sent.
+    std::string_view target() const noexcept { return of_.target(); }
+    /// The target's path, not decoded, without the query.
+    std::string_view path() const noexcept { return of_.path(); }
+    /// What follows the '?', not decoded; empty without one.
+    std::string_view query() const noexcept { return of_.query(); }
+    /// The authority that the request is for.
+    std::string_view host() const noexcept { return of_.host(); }
+
+    /// The value of the first field of that name; names are compared without case.
+    std::optional<std::string_view> field(http::field_id id) const noexcept { return of_.field(id); }
+    std::optional<std::string_view> field(std::string_view name) const noexcept { return of_.field(name); }
+    /// All fields in the order received.
+    std::size_t field_count() const noexcept { return of_.field_count(); }
+    field_line field_at(std::size_t index) const noexcept { return of_.field_at(index); }
+
+    /// Peer and local address.
+    net::stream_info connection() const noexcept { return of_.info(); }
+    /// The context that is cancelled when the peer goes or the server stops; null in a plain handler.
+    context* work() const noexcept { return of_.work(); }
+
+private:
+    exchange& of_;
+};
+
+}  // namespace martlet::inline v0::server

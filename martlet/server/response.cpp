@@ -1,0 +1,72 @@
+#include <martlet/server/response.hpp>
+
+#include <martlet/base/log.hpp>
+
+namespace martlet::inline v0::server {
+
+namespace {
+
+// Shorter ones are cheaper to copy behind the head than to send as a piece of their own.
+constexpr std::size_t sliced_bytes_min = 4096;
+
+result<void> as_result(exchange_errc outcome) noexcept {
+    if (outcome != exchange_errc::none) return failure(make_error(outcome));
+    return {};
+}
+
+}  // namespace
+
+result<void> answer::set(http::field_id id, std::string_view value) {
+    if (id == http::field_id::other) return failure(make_error(exchange_errc::invalid_field));
+    return set(http::text(id), value);
+}
+
+result<void> answer::set(std::string_view name, std::string_view value) {
+    const auto checked = http::field_value::make(value);
+    const http::field_id id = http::field_id_of(name);
+    const bool own =
+        http::is_framing(id) || id == http::field_id::content_type || id == http::field_id::date || id == http::field_id::server;
+    if (!checked || own || !http::token::is_valid(name)) return failure(make_error(exchange_errc::invalid_field));
+    if (!fields_.add(name, *checked)) return failure(make_error(exchange_errc::no_memory));
+    return {};
+}
+
+result<void> answer::try_respond(int status, http::content_type type, std::string_view content) noexcept {
+    if (of_ == nullptr) return failure(make_error(exchange_errc::connection_gone));
+    return as_result(of_->respond(response_head(status, type, fields_.view()), content));
+}
+
+result<void> answer::try_respond(int status, http::content_type type, slice content) noexcept {
+    if (of_ == nullptr) return failure(make_error(exchange_errc::connection_gone));
+    return as_result(of_->respond(response_head(status, type, fields_.view()), std::move(content)));
+}
+
+void answer::respond(int status, http::media type, std::string&& content) noexcept {
+    if (of_ == nullptr || content.size() < sliced_bytes_min) return respond(status, type, std::string_view(content));
+    check(of_->respond(response_head(status, type, fields_.view()), slice::own(std::move(content))));
+}
+
+// A peer that has gone is no news; what the program got wrong is.
+void answer::report(exchange_errc outcome) noexcept {
+    const error why = make_error(outcome);
+    if (of_ != nullptr && !why.is_peer()) log::warn(why.text(), log::field("path", of_->path()));
+}
+
+later_response response::later() {
+    if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
+    return later_response(of_->keep_open());
+}
+
+bool later_response::is_cancelled() const noexcept { return of_ == nullptr || (of_->work() != nullptr && of_->work()->is_cancelled()); }
+
+later_response::~later_response() {
+    if (of_ == nullptr) return;
+    if (!of_->is_answered()) {
+        if (!is_cancelled()) log::error("a response was dropped unanswered");
+        // The peer may be gone, and then nobody is missing the answer.
+        static_cast<void>(of_->respond(500, http::media::text, "Internal Server Error"));
+    }
+    of_->let_go();
+}
+
+}  // namespace martlet::inline v0::server

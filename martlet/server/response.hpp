@@ -1,0 +1,100 @@
+// response: how a handler answers; later_response: how it answers after it has returned.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <martlet/base/result.hpp>
+#include <martlet/server/exchange.hpp>
+#include <martlet/server/field_block.hpp>
+
+namespace martlet::inline v0::server {
+
+/// What response and later_response have in common: fields first, then one answer.
+class answer {
+public:
+    answer(const answer&) = delete;
+    answer& operator=(const answer&) = delete;
+
+    /// Adds a field. A value with a control byte, or a field that the server decides on itself (Content-Length, Connection, ...), is
+    /// refused with a local error and nothing is added.
+    result<void> set(http::field_id id, std::string_view value);
+    result<void> set(std::string_view name, std::string_view value);
+
+    /// Answers with `content` as text/plain in UTF-8. A second answer is not sent: it is logged, and the first stands.
+    void text(int status, std::string_view content) noexcept { respond(status, http::media::text, content); }
+    /// The same taking a string over: long ones are sent without a copy.
+    void text(int status, std::string&& content) noexcept { respond(status, http::media::text, std::move(content)); }
+    void text(int status, const char* content) noexcept { respond(status, http::media::text, std::string_view(content)); }
+    void html(int status, std::string_view content) noexcept { respond(status, http::media::html, content); }
+    /// `content` is JSON already.
+    void json(int status, std::string_view content) noexcept { respond(status, http::media::json, content); }
+    /// Any other type.
+    void bytes(int status, http::content_type type, std::string_view content) noexcept {
+        check(of_ == nullptr ? exchange_errc::connection_gone : of_->respond(response_head(status, type, fields_.view()), content));
+    }
+    /// Answers without content.
+    void empty(int status) noexcept { respond(status, http::media::none, std::string_view()); }
+
+    /// The same, telling whether it was queued.
+    result<void> try_respond(int status, http::content_type type, std::string_view content) noexcept;
+    result<void> try_respond(int status, http::content_type type, slice content) noexcept;
+
+    bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
+
+protected:
+    explicit answer(exchange* of) noexcept : of_(of) {}
+    ~answer() = default;
+    answer(answer&& other) noexcept : of_(std::exchange(other.of_, nullptr)), fields_(std::move(other.fields_)) {}
+
+    exchange* of_;
+    field_block fields_;
+
+private:
+    void respond(int status, http::media type, std::string_view content) noexcept {
+        if (of_ != nullptr && fields_.empty()) [[likely]] {
+            check(of_->respond(status, type, content));
+        } else {
+            bytes(status, type, content);
+        }
+    }
+    void respond(int status, http::media type, std::string&& content) noexcept;
+    void check(exchange_errc outcome) noexcept {
+        if (outcome != exchange_errc::none) [[unlikely]]
+            report(outcome);
+    }
+    void report(exchange_errc outcome) noexcept;
+};
+
+/// Given back by response::later(): answers from the loop after the handler has returned. The request's views are gone by then.
+/// Move-only. Dropped unanswered, it answers 500 and logs that.
+class [[nodiscard]] later_response : public answer {
+public:
+    later_response(later_response&& other) noexcept : answer(std::move(other)) {}
+    later_response& operator=(later_response&&) = delete;
+    ~later_response();
+
+    /// Nobody is left to take the answer: the peer has gone or the server stops. `work()` tells it as it happens.
+    bool is_cancelled() const noexcept;
+    /// Cancelled with the reason; operations awaited below it end. Null when later() failed.
+    context* work() const noexcept { return of_ != nullptr ? of_->work() : nullptr; }
+
+private:
+    friend class response;
+    explicit later_response(exchange* of) noexcept : answer(of) {}
+};
+
+class response : public answer {
+public:
+    explicit response(exchange& of) noexcept : answer(&of) {}
+
+    /// Lets the handler return now and answer afterwards, on the same loop. Not in a coroutine handler, which can simply await.
+    later_response later();
+
+private:
+    friend class handler_access;
+};
+
+}  // namespace martlet::inline v0::server
