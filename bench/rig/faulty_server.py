@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""A small hello-world server with one planted fault, named in BENCH_FAULT, by which the tests show that a bar can fail."""
+
+import email.utils
+import mmap
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+FAULT = os.environ.get("BENCH_FAULT", "none")
+KEPT = []
+
+
+def answer():
+    date = "" if FAULT == "no-date" else f"Date: {email.utils.formatdate(usegmt=True)}\r\n"
+    return (f"HTTP/1.1 200 OK\r\nServer: faulty\r\n{date}Content-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!").encode()
+
+
+class FaultyServer:
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", port), backlog=512)
+        self.listener.setblocking(False)
+        self.poll = select.epoll()
+        self.poll.register(self.listener, select.EPOLLIN)
+        self.peers = {}
+        print(f"listening on 127.0.0.1:{port}", flush=True)
+
+    def accept(self):
+        peer, _ = self.listener.accept()
+        peer.setblocking(False)
+        self.peers[peer.fileno()] = [peer, b""]
+        self.poll.register(peer, select.EPOLLIN)
+        if FAULT == "hoard":
+            KEPT.append(os.urandom(4096))
+
+    def close(self, number):
+        peer, _ = self.peers.pop(number)
+        self.poll.unregister(peer)
+        if FAULT == "leak-descriptor":
+            KEPT.append(peer)
+        else:
+            peer.close()
+        if FAULT == "leak-memory":
+            KEPT.append(os.urandom(2048))
+
+    def serve(self, number):
+        peer, rest = self.peers[number]
+        try:
+            data = peer.recv(65536)
+        except ConnectionResetError:
+            if FAULT == "die-on-reset":
+                os._exit(9)
+            data = b""
+        if not data:
+            return self.close(number)
+        *requests, self.peers[number][1] = (rest + data).split(b"\r\n\r\n")
+        try:
+            for _ in range(len(requests)):
+                self.reply(peer)
+            if FAULT == "empty-read":
+                peer.recv(65536, socket.MSG_PEEK)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close(number)
+
+    def reply(self, peer):
+        text = answer()
+        if FAULT == "two-writes":
+            peer.send(text[:50])
+            text = text[50:]
+        peer.send(text)
+        if FAULT == "pages":
+            mmap.mmap(-1, 65536).close()
+        if FAULT == "rearm":
+            self.poll.modify(peer, select.EPOLLIN)
+        if FAULT == "timer":
+            signal.setitimer(signal.ITIMER_REAL, 1000)
+
+    def run(self):
+        while True:
+            for number, _ in self.poll.poll():
+                if number == self.listener.fileno():
+                    self.accept()
+                else:
+                    self.serve(number)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    FaultyServer(int(sys.argv[sys.argv.index("--port") + 1])).run()
