@@ -1,0 +1,194 @@
+"""What each part of ./test does. A part returns a list of outcomes."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from . import gtest
+from .outcome import FAILED, PASSED, failed, passed, skipped  # noqa: F401
+from .process import run, show
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+CORES = os.cpu_count() or 1
+
+SANITIZER_ENVIRONMENT = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    "ASAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+    "TSAN_SYMBOLIZER_PATH": "/usr/bin/llvm-symbolizer-19",
+}
+
+
+class BuildFailed(Exception):
+    pass
+
+
+def build(preset, *targets):
+    # Its progress goes straight to the terminal.
+    status = os.spawnl(os.P_WAIT, str(ROOT / "tools/build"), "tools/build", preset, *targets)
+    if status != 0:
+        raise BuildFailed(f"preset {preset} does not build")
+
+
+def programs(preset, kind):
+    """(name, source) of each program that the preset has of a kind."""
+    rows = [line.split() for line in (BUILD / preset / "programs.txt").read_text().splitlines()]
+    return [(row[1], row[2] if len(row) > 2 else "") for row in rows if row and row[0] == kind]
+
+
+# --- checks ---
+
+
+def tool(part, name, *command, timeout=600):
+    """A check of tools/: passes with status 0."""
+    finished = run([ROOT / command[0], *command[1:]], timeout=timeout, title=name)
+    if finished.ok:
+        print(f"  {name} ({finished.seconds:.1f} s)", flush=True)
+        return passed(f"{part}/{name}")
+    show(finished.output, 25)
+    return failed(f"{part}/{name}", finished.reason())
+
+
+def checks():
+    configure("dev")
+    outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await")]
+    outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
+    # Each check against what it must find, one case a line.
+    finished = run([ROOT / "tools/selftest"], timeout=600, title="selftest")
+    cases = [line.split(" ", 1) for line in finished.output.splitlines() if line.startswith(("passed ", "failed "))]
+    outcomes += [passed(f"checks/{text}") if result == PASSED else failed(f"checks/{text}") for result, text in cases]
+    if not finished.ok or not cases:
+        show(finished.output)
+        outcomes.append(failed("checks/selftest", finished.reason()))
+    else:
+        print(f"  selftest: {len(cases)} planted cases ({finished.seconds:.1f} s)", flush=True)
+    return outcomes
+
+
+def configure(preset):
+    """For what reads a compile database only. Without a build directory nothing is compiled."""
+    if not (BUILD / preset / "build.ninja").exists():
+        finished = run(["cmake", "--preset", preset], cwd=ROOT)
+        if not finished.ok:
+            show(finished.output)
+            raise BuildFailed(f"preset {preset} cannot be configured")
+
+
+# --- unit tests ---
+
+
+def unit(preset, kinds, environment=None, timeout=600):
+    build(preset, *(f"martlet-{kind}" for kind in kinds))
+    outcomes = []
+    names = [name for kind in kinds for name, _ in programs(preset, kind)]
+    for name in names:
+        program = BUILD / preset / "bin" / name
+        finished = run([program, "--gtest_color=no"], timeout=timeout, environment=environment, title=name, cwd=ROOT)
+        of_program = gtest.outcomes(name, finished)
+        bad = sum(outcome.result == FAILED for outcome in of_program)
+        good = sum(outcome.result == PASSED for outcome in of_program)
+        print(f"  {name}: {good} passed{f', {bad} FAILED' if bad else ''} ({finished.seconds:.1f} s)", flush=True)
+        if bad:
+            show(finished.output, 120)
+        outcomes += of_program
+    if not names:
+        outcomes.append(failed(f"{preset}/programs", "there is no test program"))
+    return outcomes
+
+
+def unit_release():
+    return unit("release", ["tests", "threadtests"])
+
+
+def unit_asan_gcc():
+    return unit("asan-gcc", ["tests", "threadtests"], SANITIZER_ENVIRONMENT)
+
+
+def unit_asan_clang():
+    return unit("asan-clang", ["tests", "threadtests"], SANITIZER_ENVIRONMENT)
+
+
+def threads_tsan():
+    return unit("tsan", ["threadtests"], SANITIZER_ENVIRONMENT)
+
+
+# --- fuzzing ---
+
+FUZZ_SECONDS = 10
+
+
+def fuzz():
+    """A fuzz program thing_fuzz.cpp begins with the inputs in thing_corpus/ and the words in thing_fuzz.dict beside it."""
+    build("fuzz", "martlet-fuzzers")
+    found = programs("fuzz", "fuzzers")
+    if not found:
+        return [failed("fuzz/programs", "there is no fuzz program")]
+    print(f"  {len(found)} programs, {FUZZ_SECONDS} s each, {CORES} at a time", flush=True)
+    with ThreadPoolExecutor(CORES) as pool:
+        return list(pool.map(fuzz_one, found))
+
+
+def fuzz_one(program):
+    name, source = program
+    source = Path(source)
+    grown = BUILD / "fuzz" / "corpus" / name
+    grown.mkdir(parents=True, exist_ok=True)
+    command = [BUILD / "fuzz" / "bin" / name, f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", "-rss_limit_mb=2048"]
+    command += [f"-artifact_prefix={BUILD / 'fuzz'}/{name}-", "-print_final_stats=1", grown]
+    seeds = source.with_name(source.stem.removesuffix("_fuzz") + "_corpus")
+    if seeds.is_dir():
+        command.append(seeds)
+    words = source.with_suffix(".dict")
+    if words.is_file():
+        command.append(f"-dict={words}")
+    finished = run(command, timeout=FUZZ_SECONDS * 6 + 60, environment=SANITIZER_ENVIRONMENT, title=name)
+    if finished.ok:
+        runs = next((line.split()[-1] for line in finished.output.splitlines() if "number_of_executed_units" in line), "?")
+        print(f"  {name}: {runs} inputs", flush=True)
+        return passed(f"fuzz/{name}")
+    show(finished.output)
+    return failed(f"fuzz/{name}", f"{finished.reason()}; the input is kept as build/fuzz/{name}-*")
+
+
+# --- examples, package, promises ---
+
+
+def examples():
+    """Each example has a script tests/examples/NAME.py that is given the program and asks it; it exits with 0 when all is well."""
+    build("release", "martlet-examples")
+    outcomes = []
+    for name, _ in programs("release", "examples"):
+        script = ROOT / "tests/examples" / f"{name}.py"
+        if not script.exists():
+            outcomes.append(failed(f"examples/{name}", f"there is no {script.relative_to(ROOT)}"))
+            continue
+        outcomes.append(script_case(f"examples/{name}", [script, BUILD / "release/bin" / name]))
+    if not outcomes:
+        outcomes.append(failed("examples/programs", "there is no example"))
+    outcomes.append(script_case("examples/run", [ROOT / "tests/examples/run_command.py"]))
+    return outcomes
+
+
+def script_case(name, command, timeout=300):
+    finished = run(["python3", "-B", *command], timeout=timeout, title=name, cwd=ROOT)
+    if finished.ok:
+        print(f"  {name} ({finished.seconds:.1f} s)", flush=True)
+        return passed(name)
+    show(finished.output)
+    return failed(name, finished.reason())
+
+
+def package():
+    build("release", "martlet-libraries")
+    outcomes = []
+    for case in ("install", "find_package_gcc", "find_package_clang", "missing_component", "add_subdirectory"):
+        outcomes.append(script_case(f"package/{case}", [ROOT / "tests/packaging/consume.py", case], timeout=600))
+        if case == "install" and outcomes[-1].result == FAILED:
+            break
+    return outcomes
+
+
+def promises():
+    return [tool("promises", "shown", "tools/check_promises", "--results")]
