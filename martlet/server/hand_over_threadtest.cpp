@@ -27,15 +27,14 @@ using testing::kept_log;
 using testing::letters;
 using testing::summary;
 
-/// Handlers stop here, and the test lets them go one by one.
+/// Handlers stop here, and the test lets them go in the order in which they came.
 class turnstile {
 public:
     void pass() {
         std::unique_lock held(lock_);
-        ++arrived_;
+        const int own = ++arrived_;
         changed_.notify_all();
-        EXPECT_TRUE(changed_.wait_for(held, 20s, [this] { return let_through_ > 0; }));
-        --let_through_;
+        EXPECT_TRUE(changed_.wait_for(held, 20s, [&] { return let_through_ >= own; }));
     }
     void wait_for(int count) {
         std::unique_lock held(lock_);

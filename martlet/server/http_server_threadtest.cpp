@@ -38,13 +38,11 @@ net::address address_of(const http_server& serving, std::size_t index = 0) {
 /// Receives until `count` answers have come or the connection has ended.
 std::vector<wire_answer> receive(const plain_socket& from, std::size_t count) {
     std::string all;
+    std::size_t whole = 0, at = 0;
     for (;;) {
-        std::size_t whole = 0;
-        for (std::size_t at = 0;;) {
-            const std::size_t end = all.find("\r\n\r\n", at);
-            if (end == all.npos) break;
+        for (std::size_t end = all.find("\r\n\r\n", at); end != all.npos; end = all.find("\r\n\r\n", at)) {
             const std::size_t length = all.find("Content-Length: ", at);
-            const std::size_t size = length < end ? std::stoul(all.substr(length + 16)) : 0;
+            const std::size_t size = length < end ? std::stoul(all.substr(length + 16, 20)) : 0;
             if (all.size() < end + 4 + size) break;
             at = end + 4 + size;
             ++whole;
@@ -270,7 +268,7 @@ TEST_F(http_server_over_tcp, resets_at_any_moment_leave_it_well) {
         plain_socket client = connect();
         const std::string all = get("/") + get("/big") + get("/soon") + get("/big");
         client.send(all.substr(0, all.size() * static_cast<std::size_t>(i) / 300));
-        if (i % 3 == 1) client.receive(100);
+        if (i % 3 == 1 && i >= 100) client.receive(100);
         if (i % 3 == 2) std::this_thread::sleep_for(1ms);
         client.reset();
     }

@@ -1,0 +1,361 @@
+// What becomes of the bytes that were read: heads, routes, handlers in their three forms, answers.
+#include <martlet/server/detail/http1_connection.hpp>
+
+#include <cstring>
+#include <exception>
+#include <expected>
+#include <new>
+#include <string>
+
+#include <martlet/base/log.hpp>
+#include <martlet/rt/loop.hpp>
+#include <martlet/server/detail/http1_exchange.hpp>
+#include <martlet/server/detail/worker.hpp>
+#include <martlet/wire/http/status.hpp>
+
+namespace martlet::inline v0::server::detail {
+
+namespace {
+
+[[gnu::cold, gnu::noinline]] void answer_failed(http1_exchange& x, const std::exception_ptr& thrown) noexcept {
+    int status = 500;
+    std::string_view why = "the handler did not answer";
+    try {
+        if (thrown) std::rethrow_exception(thrown);
+    } catch (const std::bad_expected_access<error>& e) {
+        status = e.error().http_status();
+        why = e.error().text();
+    } catch (const std::exception& e) {
+        why = "a handler threw";
+        log::error(why, log::field("path", x.path()), log::field("what", e.what()));
+    } catch (...) {
+        why = "a handler threw something that is no std::exception";
+    }
+    if (x.is_answered() || x.is_kept()) return;
+    if (status >= 500) log::error(why, log::field("path", x.path()), log::field("status", status));
+    // Without memory for it the connection ends.
+    static_cast<void>(x.respond(status, http::media::text, http::reason(status)));
+}
+
+/// Runs a plain handler. Whatever it does, the request has an answer or has been kept open afterwards, unless memory is out.
+[[gnu::always_inline]] inline void run_handler(const handler& h, http1_exchange& x) noexcept {
+    try {
+        request req(x);
+        response res(x);
+        h.run(req, res);
+        if (x.is_answered() || x.is_kept()) [[likely]]
+            return;
+    } catch (...) {
+        answer_failed(x, std::current_exception());
+        return;
+    }
+    answer_failed(x, nullptr);
+}
+
+}  // namespace
+
+// False: the connection has been destroyed, or the loop is another thread's now.
+bool http1_connection::serve(buffer& in) noexcept {
+    http1::resume_state fresh;
+    http1::resume_state& resume = pending_ != nullptr ? pending_->resume : fresh;
+    http1_exchange& x = worker_.plain;
+    const router& app = worker_.common.app;
+    const http1::head_limits& head_bounds = worker_.common.head_bounds;
+    const std::size_t flush_bytes = worker_.bounds.flush_bytes();
+    // The short way ends before the last request of the connection, which says so in its answer; none takes it while the server stops.
+    const bool simple = worker_.is_simple();
+    const std::uint32_t slice = worker_.bounds.slice_requests_max();
+    const std::uint32_t before_last = worker_.bounds.requests_max() - 1 - requests_;
+    const std::uint32_t ordinary_max = !simple ? 0 : slice < before_last ? slice : before_last;
+    std::uint32_t served = 0;
+    std::uint32_t counted = 0;
+    fresh_ = false;
+    serving_ = true;
+    x.attach(*this, out_, worker_.prefix(), worker_.watcher != nullptr);
+    padded_view rest = in.padded();
+    while (!rest.empty()) {
+        const http1::parse_status parsed = http1::parse_request(rest, head_bounds, x.head, resume);
+        if (!parsed.is_complete()) [[unlikely]] {
+            if (parsed.is_failed()) refuse(parsed.error());
+            break;
+        }
+        rest = rest.from(parsed.consumed());
+        ++served;
+        if (x.head.is_ordinary() && served <= ordinary_max) [[likely]] {
+            x.begin_ordinary();
+            const route* found = app.find(x.path());
+            const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
+            if (h != nullptr && h->is_plain()) [[likely]] {
+                worker_.on.note_activity(found->path().c_str());
+                run_handler(*h, x);
+                if (x.went_as_usual() && out_.size() < flush_bytes) [[likely]]
+                    continue;
+                if (!x.went_as_usual() && !x.is_kept()) settled(x);
+                if (out_.size() >= flush_bytes && state_ == state::reading) write();
+                if (state_ != state::reading || abort_on_return_) break;
+                continue;
+            }
+        }
+        // The other way: the bytes are consumed first, which moves nothing, since a handler elsewhere takes what is behind with it.
+        in.consume(in.size() - rest.size());
+        requests_ += served - std::exchange(counted, served);
+        x.begin(persistence_for(x));
+        if (worker_.watcher != nullptr) worker_.watcher->head(id(), x);
+        dispatch(x, in);
+        // A handler on this stack was left behind by its loop.
+        if (loop::current() == nullptr) return false;
+        if (out_.size() >= flush_bytes && state_ == state::reading) write();
+        if (state_ != state::reading || abort_on_return_) break;
+        if (served >= slice) {
+            unserved_ = true;
+            break;
+        }
+    }
+    in.consume(in.size() - rest.size());
+    requests_ += served - counted;
+    // What is left is another head, with a time of its own.
+    if (pending_ != nullptr && served != 0) pending_->timed = false;
+    return served_batch(in);
+}
+
+bool http1_connection::bring_up_to_date() noexcept {
+    worker_.prefix();
+    if (worker_.is_draining()) must_linger_ = true;
+    return worker_.is_draining();
+}
+
+http1::persistence http1_connection::persistence_for(const http1_exchange& x) noexcept {
+    const bool full = requests_ >= worker_.bounds.requests_max();
+    if (full || worker_.is_draining()) {
+        // A peer that did not ask for the end may be sending its next request already.
+        must_linger_ = true;
+        if (full && worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "requests_max");
+        return http1::persistence::close;
+    }
+    if (!x.head.keep_alive()) return http1::persistence::close;
+    return x.head.version_minor() == 0 ? http1::persistence::keep_alive : http1::persistence::keep;
+}
+
+void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
+    const route* found = worker_.common.app.find(x.path());
+    const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
+    if (!x.head.framing().is_empty()) {
+        // No handler can ask for content yet, and an unread body must not be taken for the next request.
+        must_linger_ = true;
+        x.close_after();
+        answer_without_handler(x, 501, {});
+    } else if (x.method() == http::method::connect) {
+        // What follows is meant for somebody else: none of it is a request (RFC 9110 section 9.3.6).
+        must_linger_ = true;
+        x.close_after();
+        answer_without_handler(x, 405, "GET, HEAD, OPTIONS");
+    } else if (h == nullptr) {
+        const bool whole_server = x.method() == http::method::options && x.path() == "*";
+        if (found == nullptr && !whole_server) {
+            answer_without_handler(x, 404, {});
+        } else if (x.method() == http::method::options) {
+            answer_without_handler(x, 204, whole_server ? std::string_view("GET, HEAD, OPTIONS") : std::string_view(found->allow()));
+        } else {
+            answer_without_handler(x, 405, found->allow());
+        }
+    } else {
+        worker_.on.note_activity(found->path().c_str());
+        if (!h->is_plain()) {
+            run_coroutine(*h, x);
+        } else if (worker_.on.allows_hand_over()) {
+            run_elsewhere(*h, x, in);
+        } else {
+            run_handler(*h, x);
+            if (!x.is_kept()) settled(x);
+        }
+    }
+}
+
+void http1_connection::answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept {
+    response res(x);
+    if (!allow.empty()) {
+        const auto set = res.set(http::field_id::allow, allow);
+        if (!set) log::warn(set.error().text(), log::field("path", x.path()));
+    }
+    if (status == 204) {
+        res.empty(status);
+    } else {
+        res.text(status, http::reason(status));
+    }
+    settled(x);
+}
+
+void http1_connection::response_queued(const http1_exchange& of, int status) noexcept {
+    if (worker_.watcher != nullptr) worker_.watcher->response_head(id(), of, status);
+    // An answer from outside the serving loop has nobody else to write it.
+    if (!serving_) queue_output();
+}
+
+// The exchange is over; its answer decides whether another may follow.
+void http1_connection::settled(http1_exchange& x) noexcept {
+    if (worker_.watcher != nullptr) worker_.watcher->end(id(), x, x.status(), x.response_bytes());
+    // Why it is gone is known already.
+    if (state_ == state::gone) return;
+    if (x.is_broken() || !x.is_answered()) {
+        abort_with(close_reason::failed);
+    } else if (x.after() == http1::persistence::close) {
+        move_to(state::finishing);
+    }
+}
+
+void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexcept {
+    http1_open_exchange* made = http1_open_exchange::make(x, *this, out_, worker_.prefix(), false);
+    if (made == nullptr) {
+        answer_without_handler(x, 503, {});
+        return;
+    }
+    open_ = made;
+    move_to(state::running);
+    bool finished = true;
+    std::exception_ptr thrown;
+    try {
+        finished = made->start(h);
+    } catch (...) {
+        // By the callable itself, or for want of memory for its frame.
+        thrown = std::current_exception();
+    }
+    if (finished) exchange_finished(*made, thrown);
+}
+
+http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcept {
+    http1_open_exchange* made = http1_open_exchange::make(asking, *this, out_, worker_.prefix(), true);
+    if (made == nullptr) return nullptr;
+    open_ = made;
+    move_to(state::running);
+    return made;
+}
+
+void http1_connection::exchange_finished(http1_open_exchange& done, const std::exception_ptr& thrown) noexcept {
+    int status = 500;
+    std::string_view why = "the handler did not answer";
+    bool cancelled = done.work()->is_cancelled();
+    if (thrown || done.has_task()) {
+        try {
+            if (thrown) std::rethrow_exception(thrown);
+            done.finish();
+        } catch (const std::bad_expected_access<error>& e) {
+            status = e.error().http_status();
+            why = e.error().text();
+        } catch (const std::exception& e) {
+            log::error("a handler threw", log::field("path", done.path()), log::field("what", e.what()));
+        } catch (...) {
+            log::error("a handler threw something that is no std::exception", log::field("path", done.path()));
+        }
+    }
+    if (!done.is_answered() && state_ != state::gone) {
+        if (status >= 500 && !cancelled) log::error(why, log::field("path", done.path()), log::field("status", status));
+        // Only memory can lack now, and settled() ends the connection for it.
+        static_cast<void>(done.respond(status, http::media::text, http::reason(status)));
+    }
+    if (state_ == state::running) move_to(state::reading);
+    settled(done);
+    open_ = nullptr;
+    done.destroy();
+    if (!serving_) go_on();
+}
+
+// After an answer that did not come from the serving loop.
+void http1_connection::go_on() noexcept {
+    if (state_ == state::gone) {
+        destroy(reason_);
+    } else if (abort_on_return_) {
+        lose(reason_, error::system(12));
+    } else if (state_ == state::reading && (output_waits_ || out_.size() >= worker_.bounds.flush_bytes())) {
+        // Nothing more is answered while the peer does not take what it asked for.
+        move_to(state::blocked);
+        disarm_input();
+        if (!output_waits_) write();
+    } else {
+        queue_output();
+        if (state_ == state::reading) wait_for_input();
+    }
+}
+
+// A handler on a loop that another thread may take meanwhile. All that it touches is on this stack or in memory of malloc.
+void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept {
+    http1::field_record records[limits::fields_cap];
+    http1_exchange own(records, limits::fields_cap);
+    own.head = parsed.head;
+    if (own.head.field_count() != 0) std::memcpy(records, parsed.head.records(), own.head.field_count() * sizeof records[0]);
+    own.head.rebase_records(records, limits::fields_cap);
+    outq answered;
+    const http1::response_prefix prefix = worker_.prefix();
+    own.attach(*this, answered, prefix, false);
+    own.begin(parsed.after());
+    own.leave_alone();
+    const loop_handle home = worker_.home;
+    // What the connection keeps already stays with it; what is in the loop's buffer does not.
+    const std::string_view behind = pending_ == nullptr ? in.view() : std::string_view();
+    move_to(state::running);
+    in_call_ = true;
+    stream_.mute(true);
+    loop_call call(worker_.on);
+    run_handler(h, own);
+    if (call.finish()) {
+        in_call_ = false;
+        stream_.mute(false);
+        out_.splice(answered);
+        move_to(state::reading);
+        if (own.is_answered()) response_queued(own, own.status());
+        settled(own);
+        return;
+    }
+    // From here on this object is another thread's; serve() learns of it from the current loop.
+    const bool close = own.after() == http1::persistence::close || own.is_broken() || !own.is_answered();
+    try {
+        home.post(
+            [this, answered = std::move(answered), rest = std::string(behind), close]() mutable { call_returned(answered, rest, close); });
+    } catch (const std::bad_alloc&) {
+        // Without memory even to say so: the connection stays in its call until the server forces it.
+        log::error("no memory to give an answer back to its loop");
+    }
+}
+
+void http1_connection::call_returned(outq& answered, std::string_view behind, bool close) noexcept {
+    in_call_ = false;
+    serving_ = false;
+    out_.splice(answered);
+    move_to(close ? state::finishing : state::reading);
+    stream_.mute(false);
+    if (pending_ != nullptr && (close || pending_->bytes.empty())) {
+        must_linger_ = must_linger_ || !pending_->bytes.empty();
+        drop_pending();
+    }
+    if (close) {
+        must_linger_ = must_linger_ || !behind.empty();
+    } else if (!behind.empty() && !keep(behind)) {
+        abort_with(close_reason::failed);
+    }
+    unserved_ = pending_ != nullptr;
+    // Forced meanwhile.
+    if (abort_on_return_) stream_.abort();
+    go_on();
+}
+
+void http1_connection::encode_refusal(int status, std::string_view why) noexcept {
+    constexpr std::size_t text_bytes_max = 256;
+    const std::string_view shown = why.substr(0, text_bytes_max);
+    char* at = out_.cork(http1::encoded_bytes_max(http::media::text, {}) + text_bytes_max + 1);
+    if (at == nullptr) return;
+    char* end = http1::encode_head(at, status, http::media::text, http1::body_framing::length(shown.size() + 1), {},
+                                   http1::persistence::close, worker_.prefix());
+    std::memcpy(end, shown.data(), shown.size());
+    end += shown.size();
+    *end++ = '\n';
+    out_.commit(static_cast<std::size_t>(end - at));
+}
+
+void http1_connection::refuse(error why) noexcept {
+    if (worker_.watcher != nullptr) worker_.watcher->refused(id(), why);
+    encode_refusal(why.http_status(), why.text());
+    must_linger_ = true;
+    reason_ = close_reason::refused;
+    move_to(state::finishing);
+}
+
+}  // namespace martlet::inline v0::server::detail
