@@ -134,14 +134,13 @@ inline wait_readable_operation wait_readable(byte_stream& on) noexcept { return 
 /// How long a lingering close goes on reading.
 class linger_limits {
 public:
-    static constexpr std::size_t bytes_max_default = 64 * 1024;
-    static constexpr duration time_max_default = std::chrono::seconds(1);
-
     linger_limits() noexcept {}
+    /// What is read and dropped at most; then the stream is closed.
     linger_limits& bytes_max(std::size_t bytes) noexcept {
         bytes_max_ = bytes;
         return *this;
     }
+    /// For how long; then the stream is closed.
     linger_limits& time_max(duration length) noexcept {
         time_max_ = length;
         return *this;
@@ -150,8 +149,8 @@ public:
     duration time_max() const noexcept { return time_max_; }
 
 private:
-    std::size_t bytes_max_ = bytes_max_default;
-    duration time_max_ = time_max_default;
+    std::size_t bytes_max_ = 64 * 1024;
+    duration time_max_ = std::chrono::seconds(1);
 };
 
 /// Closes so that the peer can read all that was written: sends FIN, then reads and drops what the peer still sends until its FIN or a limit.

@@ -32,7 +32,7 @@ class loop_memory;
 class loop_options {
 public:
     loop_options() noexcept {}
-    /// Allows another thread to take the loop during a call marked by loop::enter_call. Default: no.
+    /// Allows another thread to take the loop during a loop_call. Default: no.
     loop_options& hand_over(bool on) noexcept {
         hand_over_ = on;
         return *this;

@@ -66,11 +66,12 @@ public:
         requests_max_ = count;
         return *this;
     }
-    /// Of what a peer still sends after the last answer, this much is read and dropped, for this long, so that the answer is not lost.
+    /// Of what a peer still sends after the last answer, this much is read and dropped, so that the answer is not lost; then closed.
     limits& linger_bytes_max(std::size_t bytes) noexcept {
         linger_bytes_max_ = bytes;
         return *this;
     }
+    /// For so long what a peer still sends after the last answer is read and dropped; then the connection is closed.
     limits& linger_timeout(duration time) noexcept {
         linger_timeout_ = time;
         return *this;

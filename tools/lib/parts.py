@@ -53,7 +53,7 @@ def tool(part, name, *command, timeout=600):
 
 def checks():
     configure("dev")
-    outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await")]
+    outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits")]
     outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
     # Each check against what it must find, one case a line.
     finished = run([ROOT / "tools/selftest"], timeout=600, title="selftest")
