@@ -71,23 +71,27 @@ function(martlet_compile_lto target)
     endif()
 endfunction()
 
-# martlet_program(<target> [LTO]): links the language's runtime statically. With LTO the whole program is optimised at once; without, it is
-# linked from the machine code in the archives, as a user's program is that knows nothing of LTO.
+# martlet_program(<target>): what is shipped and measured. Links the language's runtime statically and optimises the whole program at once.
 function(martlet_program target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "LTO" "" "")
     if(NOT MARTLET_SANITIZE)
         target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
     endif()
-    if(MARTLET_LTO AND NOT arg_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        target_link_options(${target} PRIVATE -fno-lto)
+    if(NOT MARTLET_LTO)
+        return()
     endif()
-    if(arg_LTO AND MARTLET_LTO)
-        martlet_compile_lto(${target})
-        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-            # In one piece: several are compiled side by side only where `make` is installed, and a note says so elsewhere.
-            target_link_options(${target} PRIVATE -flto=auto -flto-partition=one)
-        else()
-            target_link_options(${target} PRIVATE -flto -ffat-lto-objects -fuse-ld=lld)
-        endif()
+    martlet_compile_lto(${target})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # In one piece: several are compiled side by side only where `make` is installed, and a note says so elsewhere.
+        target_link_options(${target} PRIVATE -flto=auto -flto-partition=one)
+    else()
+        target_link_options(${target} PRIVATE -flto -ffat-lto-objects -fuse-ld=lld)
+    endif()
+endfunction()
+
+# martlet_program_of_tests(<target>): linked from the machine code in the archives, as a user's program is that knows nothing of LTO, and to
+# the shared libstdc++: a test that counts or fails what our code allocates means our code only.
+function(martlet_program_of_tests target)
+    if(MARTLET_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        target_link_options(${target} PRIVATE -fno-lto)
     endif()
 endfunction()

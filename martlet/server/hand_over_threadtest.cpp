@@ -92,8 +92,11 @@ public:
         if (!threads_.empty()) stop();
     }
 
-    void start(int threads, const limits& bounds = limits()) {
-        serving_.emplace(app, options("127.0.0.1:0").bounds(bounds));
+    void start(int threads, const limits& bounds = limits(), observer* watcher = nullptr) {
+        options how("127.0.0.1:0");
+        how.bounds(bounds);
+        if (watcher != nullptr) how.watch(*watcher);
+        serving_.emplace(app, how);
         const auto started = serving_->start_on(on_);
         ASSERT_TRUE(started.has_value()) << serving_->what();
         threads_.emplace_back([this] {
@@ -335,6 +338,44 @@ TEST(hand_over, stopping_waits_for_a_blocked_handler) {
         }
         serving.stop();
     }
+}
+
+/// Counts what it is told, from whatever thread has the loop, and asks the exchange of each end.
+class counting_observer final : public observer {
+public:
+    void head(connection_id, const exchange&) noexcept override { ++heads; }
+    void response_head(connection_id, const exchange&, int) noexcept override { ++answers; }
+    void end(connection_id, const exchange& x, int status, std::uint64_t response_bytes) noexcept override {
+        ++ends;
+        if (x.status() == status && x.field("X-Own") == "value" && x.target() == x.path() && x.method_text() == "GET" &&
+            response_bytes > 100)
+            ++whole_ends;
+    }
+    int heads = 0, answers = 0, ends = 0, whole_ends = 0;
+};
+
+TEST(hand_over, a_watcher_is_told_of_blocked_requests_too) {
+    counting_observer seen;
+    {
+        host serving;
+        serving.start(2, limits(), &seen);
+        for (int round = 0; round < 20; ++round) {
+            const plain_socket client = serving.connect();
+            client.send(get("/block", "X-Own: value\r\n") + get("/block/throws", "X-Own: value\r\nConnection: close\r\n"));
+            for (int i = 1; i <= 2; ++i) {
+                serving.door.wait_for(2 * round + i);
+                if (round % 2 == 0) {
+                    EXPECT_EQ(serving.ask("/"), "200 root");
+                }
+                serving.door.let_through();
+            }
+            EXPECT_EQ(summary(answers_in(client.receive_all())), "200 blocked /block, 500 Internal Server Error");
+        }
+    }
+    EXPECT_EQ(seen.heads, 20 * 2 + 20);
+    EXPECT_EQ(seen.answers, seen.heads);
+    EXPECT_EQ(seen.ends, seen.heads);
+    EXPECT_EQ(seen.whole_ends, 20 * 2);
 }
 
 TEST(hand_over, many_clients_and_many_hands) {

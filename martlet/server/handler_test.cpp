@@ -20,7 +20,7 @@ template <class F>
 constexpr bool is_callable_as_const = std::is_invocable_v<const std::remove_cvref_t<F>&, request&, response&>;
 
 constexpr auto plain = [](request&, response&) {};
-constexpr auto changing = [n = 0](request&, response&) mutable { ++n; };
+constexpr auto changing = [n = 0](request&, response& res) mutable { res.empty(200 + ++n); };
 static_assert(is_callable_as_const<decltype(plain)>);
 static_assert(!is_callable_as_const<decltype(changing)>, "a mutable lambda is no handler");
 static_assert(!is_callable_as_const<decltype([](request&) {})>);

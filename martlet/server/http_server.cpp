@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <martlet/net/listener.hpp>
@@ -96,7 +97,14 @@ result<void> http_server::state::start(loop* first) {
         if (i == 0 && first != nullptr) {
             made->on = first;
         } else {
-            made->own = std::make_unique<loop>();
+            try {
+                made->own = std::make_unique<loop>();
+            } catch (const std::system_error& e) {
+                members.clear();
+                listeners.clear();
+                what = std::string("cannot make a loop: ") + e.what();
+                return failure(error::system(e.code().value()));
+            }
             made->on = made->own.get();
         }
         made->work = std::make_unique<detail::worker>(*made->on, common);
@@ -118,6 +126,7 @@ result<void> http_server::state::start(loop* first) {
         for (const auto& each : members) stalls->add(*each->on);
     }
     members_working = members.size();
+    stops = 0;
     running = true;
     if (first != nullptr) first_home = first->handle();
     for (auto& each : members) {

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include <martlet/net/testing_internal.hpp>
 #include <martlet/rt/event.hpp>
 #include <martlet/rt/sleep.hpp>
@@ -164,6 +166,27 @@ TEST(http_server, says_what_keeps_it_from_starting) {
     http_server elsewhere(to.app, options("192.0.2.1:80"));
     EXPECT_FALSE(elsewhere.start().has_value());
     EXPECT_EQ(elsewhere.what(), "cannot listen on 192.0.2.1:80: Cannot assign requested address");
+}
+
+TEST(http_server, says_that_descriptors_are_wanting) {
+#if defined(MARTLET_SANITIZED)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors itself to look at an exception";
+#endif
+    const routes to;
+    http_server serving(to.app, options("127.0.0.1:0").threads(3));
+    ::rlimit before;
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const int lowest_free = ::dup(0);
+    ::close(lowest_free);
+    // Enough for the listener and the first loop.
+    const ::rlimit few{static_cast<rlim_t>(lowest_free) + 5, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto started = serving.start();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_FALSE(started.has_value());
+    EXPECT_TRUE(started.error().is_system(EMFILE)) << serving.what();
+    EXPECT_NE(serving.what(), "");
+    EXPECT_FALSE(serving.is_running());
 }
 
 // --- answering, over a real network ---
@@ -424,9 +447,11 @@ TEST(http_server, one_stopped_before_it_started_can_be_stopped_all_the_same) {
     const auto started = serving.start();
     ASSERT_TRUE(started.has_value());
     const plain_socket client(address_of(serving));
-    client.send(get("/"));
-    EXPECT_EQ(summary(receive(client, 1)), "200 root");
+    client.send(get("/soon"));
+    to.wait_for_running(1);
+    // This is the first one still: it lets requests finish.
     serving.stop();
+    EXPECT_EQ(summary(receive(client, 1)), "200 soon");
     serving.wait();
 }
 

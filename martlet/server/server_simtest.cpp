@@ -250,11 +250,11 @@ TEST(server_seeds, the_same_seed_gives_the_same_trace) {
 // --- a fault at every step ---
 
 /// One request for `target` through everything there is, and the end of the server. A cancelled play stops the server at that point.
-void one_request(step_source& steps, std::string_view target, std::string_view more) {
+void one_request(step_source& steps, std::string_view target, std::string_view more, loop_options how = loop_options()) {
     std::list<later_response> waiting;
     router app;
     add_routes(app, waiting);
-    loop on;
+    loop on(how);
     http_server serving(app, options(sim_address).bounds(limits().drain_timeout(1s)));
     const auto started = serving.start_on(on);
     if (!started) {
@@ -316,6 +316,11 @@ TEST(server_at_every_step, a_long_answer_in_a_rough_network) {
     sim::at_every_step(
         "long", [](step_source& steps) { one_request(steps, "/long", ""); },
         sim::step_options(sim::options::rough(11).with_send_buffer_bytes(9000)));
+}
+
+TEST(server_at_every_step, a_plain_handler_on_a_loop_that_may_be_taken) {
+    sim::at_every_step(
+        "hand-over", [](step_source& steps) { one_request(steps, "/", "", loop_options().hand_over(true)); }, slow_network());
 }
 
 TEST(server_at_every_step, an_answer_without_a_handler) {

@@ -287,6 +287,32 @@ TEST(timeouts, drain_is_over_as_soon_as_nothing_is_left) {
     EXPECT_LE(server.on.clock() - begin, 1s + late);
 }
 
+TEST(timeouts, what_came_in_time_counts_though_the_loop_was_busy) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    server.app.get("/busy", [&](request&, response& res) {
+        world.advance(20s);
+        res.text(200, "busy");
+    });
+    server.bounds.head_timeout(10s).idle_timeout(15s).first_byte_timeout(12s);
+    server.start();
+    sim::peer fresh(sim_address), partial(sim_address), idle(sim_address), silent(sim_address), busy(sim_address);
+    partial.send("GET / HTTP/1.1\r\n");
+    idle.send(get("/"));
+    busy.send_after(1s, get("/busy"));
+    partial.send_after(5s, "Host: a\r\n\r\n");
+    idle.send_after(5s, get("/"));
+    fresh.send_after(5s, get("/"));
+    pass(server.on, 22s);
+    EXPECT_EQ(summary(busy.received()), "200 busy");
+    EXPECT_EQ(summary(partial.received()), "200 root");
+    EXPECT_EQ(summary(idle.received()), "200 root, 200 root");
+    EXPECT_EQ(summary(fresh.received()), "200 root");
+    EXPECT_TRUE(silent.closed_by_other());
+    EXPECT_EQ(silent.received(), "");
+}
+
 TEST(timeouts, a_peer_that_is_always_busy_meets_none) {
     sim::simulation world;
     sim_server server;

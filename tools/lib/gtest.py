@@ -44,6 +44,23 @@ def outcomes(program, finished):
     return found
 
 
+def failing_output(output):
+    """What the failing tests printed; the end of it all when the program did not come to its end."""
+    shown, inside = [], []
+    for line in output.splitlines():
+        match = LINE.search(line)
+        if match and match.group(1) == "RUN":
+            inside = [line]
+        elif match and inside:
+            if match.group(1) == "FAILED":
+                shown += [*inside, line]
+            inside = []
+        elif inside:
+            inside.append(line)
+    tail = output.splitlines()[-60:]
+    return "\n".join(shown + inside if shown else tail)
+
+
 def skip_reason(lines):
     """GoogleTest prints `file:line: Skipped` and then the message."""
     text = [line for line in lines if line and not line.endswith(": Skipped")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import gtest
 from .outcome import FAILED, PASSED, failed, passed, skipped  # noqa: F401
-from .process import run, show
+from .process import indented, run, show
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
@@ -81,20 +81,25 @@ def configure(preset):
 
 def unit(preset, kinds, environment=None, timeout=600):
     build(preset, *(f"martlet-{kind}" for kind in kinds))
-    outcomes = []
     names = [name for kind in kinds for name, _ in programs(preset, kind)]
-    for name in names:
-        program = BUILD / preset / "bin" / name
-        finished = run([program, "--gtest_color=no"], timeout=timeout, environment=environment, title=name, cwd=ROOT)
-        of_program = gtest.outcomes(name, finished)
-        bad = sum(outcome.result == FAILED for outcome in of_program)
-        good = sum(outcome.result == PASSED for outcome in of_program)
-        print(f"  {name}: {good} passed{f', {bad} FAILED' if bad else ''} ({finished.seconds:.1f} s)", flush=True)
-        if bad:
-            show(finished.output, 120)
-        outcomes += of_program
     if not names:
-        outcomes.append(failed(f"{preset}/programs", "there is no test program"))
+        return [failed(f"{preset}/programs", "there is no test program")]
+    # Several at a time: none may mind a busy machine.
+    with ThreadPoolExecutor(CORES) as pool:
+        of_programs = list(pool.map(lambda name: unit_program(BUILD / preset / "bin" / name, environment, timeout), names))
+    return [outcome for outcomes in of_programs for outcome in outcomes]
+
+
+def unit_program(program, environment, timeout):
+    name = program.name
+    finished = run([program, "--gtest_color=no"], timeout=timeout, environment=environment, title=name, cwd=ROOT)
+    outcomes = gtest.outcomes(name, finished)
+    bad = sum(outcome.result == FAILED for outcome in outcomes)
+    good = sum(outcome.result == PASSED for outcome in outcomes)
+    text = f"  {name}: {good} passed{f', {bad} FAILED' if bad else ''} ({finished.seconds:.1f} s)"
+    if bad:
+        text += "\n" + indented(gtest.failing_output(finished.output), 120)
+    print(text, flush=True)
     return outcomes
 
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -69,11 +68,12 @@ def run(command, timeout=600, environment=None, title=None, cwd=None):
     return Finished(process.returncode, text, time.monotonic() - begin, timed_out)
 
 
-def show(text, lines=60):
-    """Prints the end of a failing program's output, indented."""
+def indented(text, lines=60):
+    """The end of a failing program's output, as it is shown."""
     all_lines = text.rstrip().splitlines()
-    if len(all_lines) > lines:
-        print(f"    | ({len(all_lines) - lines} lines before)")
-    for line in all_lines[-lines:]:
-        print(f"    | {line}")
-    sys.stdout.flush()
+    before = [f"    | ({len(all_lines) - lines} lines before)"] if len(all_lines) > lines else []
+    return "\n".join(before + [f"    | {line}" for line in all_lines[-lines:]])
+
+
+def show(text, lines=60):
+    print(indented(text, lines), flush=True)

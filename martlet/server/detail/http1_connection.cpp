@@ -150,16 +150,14 @@ void http1_connection::wait_for_input() noexcept {
         worker_.on.ready(*static_cast<input_node*>(this));
         return;
     }
-    if (worker_.is_draining() && pending_ == nullptr && out_.empty()) [[unlikely]] {
-        destroy(close_reason::shutting_down);
-        return;
-    }
     if (pending_ != nullptr) {
         if (!std::exchange(pending_->timed, true)) set_deadline(saturating_add(now, worker_.bounds.head_timeout()));
     } else if (!fresh_) {
         set_deadline(saturating_add(now, worker_.bounds.idle_timeout()));
     }
     arm_input(direction::reading);
+    if (worker_.is_draining()) [[unlikely]]
+        drain();
 }
 
 void http1_connection::peer_finished() noexcept {
@@ -322,7 +320,8 @@ void http1_connection::timed_out() noexcept {
 }
 
 void http1_connection::drain() noexcept {
-    if (state_ == state::reading && pending_ == nullptr && out_.empty()) destroy(close_reason::shutting_down);
+    // One that is queued has something to read: a request that came in time, perhaps.
+    if (state_ == state::reading && pending_ == nullptr && out_.empty() && !input_node::is_linked()) destroy(close_reason::shutting_down);
 }
 
 void http1_connection::force(error why, close_reason reason) noexcept {

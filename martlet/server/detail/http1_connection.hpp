@@ -86,7 +86,8 @@ private:
     void dispatch(http1_exchange& x, buffer& in) noexcept;
     void answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept;
     void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;
-    void call_returned(outq& answered, std::string_view behind, bool close) noexcept;
+    class call_note;
+    void call_returned(call_note& note) noexcept;
     void run_coroutine(const handler& h, http1_exchange& x) noexcept;
     void go_on() noexcept;
     void settled(http1_exchange& x) noexcept;

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <exception>
 #include <expected>
+#include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <martlet/base/log.hpp>
 #include <martlet/rt/loop.hpp>
@@ -223,7 +225,9 @@ void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexce
 }
 
 http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcept {
-    http1_open_exchange* made = http1_open_exchange::make(asking, *this, out_, worker_.prefix(), true);
+    // A watcher may still ask for the head when the answer comes.
+    const bool without_head = worker_.watcher == nullptr;
+    http1_open_exchange* made = http1_open_exchange::make(asking, *this, out_, worker_.prefix(), without_head);
     if (made == nullptr) return nullptr;
     open_ = made;
     move_to(state::running);
@@ -276,19 +280,57 @@ void http1_connection::go_on() noexcept {
     }
 }
 
+/// Gives back what a handler leaves whose loop has gone to another thread. Made before the handler runs: coming back must not fail for want of memory.
+class http1_connection::call_note final : public martlet::detail::posted {
+public:
+    explicit call_note(http1_connection& of) noexcept : posted(&call_note::arrived), ended(nullptr, 0), of_(of) {}
+
+    /// Keeps what a watcher may ask for, since the read buffer goes with the call.
+    void keep(const http1_exchange& from) {
+        const http1::request_head& head = from.head;
+        records_.assign(head.records(), head.records() + head.field_count());
+        bytes_ = head.bytes();
+        ended.head = head;
+        ended.head.rebase_records(records_.data(), static_cast<std::uint16_t>(records_.size()));
+        ended.head.rebase(bytes_.data());
+    }
+    bool is_kept() const noexcept { return !bytes_.empty(); }
+
+    outq answered;
+    std::string behind;  // bytes behind the request that the connection does not keep itself
+    int status = 0;
+    bool close = false;
+    http1_exchange ended;
+
+private:
+    static void arrived(posted* node, bool run) {
+        const std::unique_ptr<call_note> self(static_cast<call_note*>(node));
+        if (run) self->of_.call_returned(*self);
+    }
+
+    http1_connection& of_;
+    std::vector<http1::field_record> records_;
+    std::string bytes_;
+};
+
 // A handler on a loop that another thread may take meanwhile. All that it touches is on this stack or in memory of malloc.
 void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept {
+    std::unique_ptr<call_note> note(new (std::nothrow) call_note(*this));
+    if (note == nullptr) {
+        answer_without_handler(parsed, 503, {});
+        return;
+    }
     http1::field_record records[limits::fields_cap];
     http1_exchange own(records, limits::fields_cap);
     own.head = parsed.head;
     if (own.head.field_count() != 0) std::memcpy(records, parsed.head.records(), own.head.field_count() * sizeof records[0]);
     own.head.rebase_records(records, limits::fields_cap);
-    outq answered;
     const http1::response_prefix prefix = worker_.prefix();
-    own.attach(*this, answered, prefix, false);
+    own.attach(*this, note->answered, prefix, false);
     own.begin(parsed.after());
     own.leave_alone();
     const loop_handle home = worker_.home;
+    const bool watched = worker_.watcher != nullptr;
     // What the connection keeps already stays with it; what is in the loop's buffer does not.
     const std::string_view behind = pending_ == nullptr ? in.view() : std::string_view();
     move_to(state::running);
@@ -299,36 +341,46 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     if (call.finish()) {
         in_call_ = false;
         stream_.mute(false);
-        out_.splice(answered);
+        own.was_answered(own.status(), note->answered.size());
+        out_.splice(note->answered);
         move_to(state::reading);
         if (own.is_answered()) response_queued(own, own.status());
         settled(own);
         return;
     }
     // From here on this object is another thread's; serve() learns of it from the current loop.
-    const bool close = own.after() == http1::persistence::close || own.is_broken() || !own.is_answered();
+    note->status = own.status();
+    note->close = own.after() == http1::persistence::close || own.is_broken() || !own.is_answered();
     try {
-        home.post(
-            [this, answered = std::move(answered), rest = std::string(behind), close]() mutable { call_returned(answered, rest, close); });
+        if (watched) note->keep(own);
+        note->behind = behind;
     } catch (const std::bad_alloc&) {
-        // Without memory even to say so: the connection stays in its call until the server forces it.
-        log::error("no memory to give an answer back to its loop");
+        // The answer is there, but what was sent behind the request is lost.
+        note->close = true;
     }
+    home.send(note.release());
 }
 
-void http1_connection::call_returned(outq& answered, std::string_view behind, bool close) noexcept {
+void http1_connection::call_returned(call_note& note) noexcept {
     in_call_ = false;
+    if (note.is_kept()) {
+        note.ended.attach(*this, out_, worker_.prefix(), false);
+        note.ended.begin(http1::persistence::keep);
+        note.ended.was_answered(note.status, note.answered.size());
+        if (note.status != 0) worker_.watcher->response_head(id(), note.ended, note.status);
+        worker_.watcher->end(id(), note.ended, note.status, note.ended.response_bytes());
+    }
     serving_ = false;
-    out_.splice(answered);
-    move_to(close ? state::finishing : state::reading);
+    out_.splice(note.answered);
+    move_to(note.close ? state::finishing : state::reading);
     stream_.mute(false);
-    if (pending_ != nullptr && (close || pending_->bytes.empty())) {
+    if (pending_ != nullptr && (note.close || pending_->bytes.empty())) {
         must_linger_ = must_linger_ || !pending_->bytes.empty();
         drop_pending();
     }
-    if (close) {
-        must_linger_ = must_linger_ || !behind.empty();
-    } else if (!behind.empty() && !keep(behind)) {
+    if (note.close) {
+        must_linger_ = true;
+    } else if (!note.behind.empty() && !keep(note.behind)) {
         abort_with(close_reason::failed);
     }
     unserved_ = pending_ != nullptr;

@@ -275,6 +275,7 @@ TEST(http1_content, is_refused_and_the_connection_closed) {
         request_text("POST", "/only-post", "Content-Length: 5\r\n") + "hello" + get("/"),
         request_text("POST", "/only-post", "Transfer-Encoding: chunked\r\n") + "5\r\nhello\r\n0\r\n\r\n" + get("/"),
         request_text("GET", "/", "Content-Length: 5\r\n") + "hello" + get("/"),
+        request_text("POST", "/only-post", "Content-Length: 5\r\nExpect: 100-continue\r\n"),
         request_text("POST", "/missing", "Content-Length: 50000\r\n") + letters(50'000),
     };
     for (const std::string& bytes : requests) {

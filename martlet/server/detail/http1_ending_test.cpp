@@ -358,6 +358,46 @@ TEST(http1_drain, closes_a_connection_once_its_output_is_gone) {
     EXPECT_TRUE(over);
 }
 
+TEST(http1_drain, answers_a_request_that_came_before_it) {
+    for (std::uint64_t seed = 0; seed <= seeds; ++seed) {
+        bench server;
+        server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+        const auto how = seed == 0 ? unruly_options::tame() : unruly_options(seed);
+        client fresh(server, how), used(server, how);
+        EXPECT_EQ(summary(used.ask(get("/"))), "200 root");
+        fresh.send(get("/"));
+        used.send(get("/"));
+        const drained over(server);
+        for (client* each : {&fresh, &used}) {
+            const auto answers = answers_in(each->heard());
+            ASSERT_EQ(summary(answers), "200 root") << seed;
+            EXPECT_TRUE(answers[0].closes());
+            each->finish();
+        }
+        EXPECT_TRUE(used.settle());
+        EXPECT_FALSE(used.saw_reset());
+        EXPECT_TRUE(over);
+    }
+}
+
+TEST(http1_drain, in_the_turn_of_an_answer_comes_after_it) {
+    bench server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    client peer(server, unruly_options::tame());
+    EXPECT_EQ(summary(peer.ask(get("/"))), "200 root");
+    bool done = false;
+    server.on.handle().post(
+        [&] { server.work().drain(server.on.clock() + 1h, [](void* data) noexcept { *static_cast<bool*>(data) = true; }, &done); });
+    // Served before the drain begins, and written after it.
+    peer.send(get("/"));
+    EXPECT_EQ(summary(peer.heard()), "200 root");
+    EXPECT_TRUE(peer.saw_end());
+    peer.finish();
+    EXPECT_TRUE(peer.settle());
+    EXPECT_FALSE(peer.saw_reset());
+    EXPECT_TRUE(done);
+}
+
 TEST(http1_drain, force_resets_and_cancels) {
     bench server;
     error why(cancel_reason::none);

@@ -76,6 +76,11 @@ public:
     /// Answered, and the connection goes on as if nothing had happened.
     bool went_as_usual() const noexcept { return course_ == course_answered; }
 
+    /// For a watcher, of an exchange whose answer was given elsewhere.
+    void was_answered(int status, std::uint64_t bytes) noexcept {
+        status_ = static_cast<std::uint16_t>(status);
+        response_bytes_ = bytes;
+    }
     /// Of an answer that the connection was told of: head and content.
     std::uint64_t response_bytes() const noexcept { return response_bytes_; }
 

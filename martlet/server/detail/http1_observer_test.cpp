@@ -57,7 +57,8 @@ TEST(observer, an_exchange_can_be_asked_while_it_is_told) {
             heads += std::string(x.path()) + " " + std::string(x.host()) + ";";
         }
         void end(connection_id, const exchange& x, int, std::uint64_t) noexcept override {
-            ends += std::to_string(static_cast<int>(x.method())) + ";";
+            ends += std::string(x.method_text()) + " " + std::string(x.target()) + " " + std::string(x.path()) + " " +
+                    std::string(x.host()) + " " + std::string(x.field("Host").value_or("none")) + ";";
         }
         std::string heads, ends;
     } asking;
@@ -78,7 +79,7 @@ TEST(observer, an_exchange_can_be_asked_while_it_is_told) {
     EXPECT_TRUE(peer.settle());
     EXPECT_EQ(answers_in(peer.take()).size(), 2u);
     EXPECT_EQ(asking.heads, "/ example.com;/later example.com;");
-    EXPECT_EQ(asking.ends, "0;0;");
+    EXPECT_EQ(asking.ends, "GET / / example.com example.com;GET /later /later example.com example.com;");
     EXPECT_TRUE(peer.settle());
     EXPECT_EQ(work.connections(), 0u);
 }
