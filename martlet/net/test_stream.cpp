@@ -157,9 +157,12 @@ io test_stream::try_write(outq& from) noexcept {
             link_->reset_towards(side_);
             return io::moved;
         }
-        const std::size_t capacity = link_->capacity();
-        if (outbound.bytes.size() >= capacity) return io::blocked;
-        const std::ptrdiff_t moved = write_some(from, capacity - outbound.bytes.size());
+        if (!has_room()) {
+            was_full_ = link_->options.late_room_;
+            return io::blocked;
+        }
+        was_full_ = false;
+        const std::ptrdiff_t moved = write_some(from, link_->capacity() - outbound.bytes.size());
         if (moved == 0) return fail(make_error(net_error::file_shrank));
         if (moved < 0) return fail(moved == -EBADF ? make_error(net_error::file_unreadable) : error::system(static_cast<int>(-moved)));
         write_woken_for_nothing_ = false;
@@ -169,12 +172,19 @@ io test_stream::try_write(outq& from) noexcept {
     return io::moved;
 }
 
+// Room that it would tell of.
+bool test_stream::has_room() const noexcept {
+    const std::size_t held = link_->ways[side_].bytes.size();
+    const std::size_t capacity = link_->capacity();
+    return was_full_ ? held <= capacity - (capacity + 2) / 3 : held < capacity;
+}
+
 bool test_stream::is_worth(direction which) const noexcept {
     const auto& inbound = link_->ways[1 - side_];
     const bool gone = failed_ || !open_ || inbound.reset;
     switch (which) {
     case direction::reading: return gone || inbound.ended || !hidden_.empty() || !inbound.bytes.empty();
-    case direction::writing: return gone || link_->ways[side_].nobody_reads || link_->ways[side_].bytes.size() < link_->capacity();
+    case direction::writing: return gone || link_->ways[side_].nobody_reads || has_room();
     case direction::closing: return gone || inbound.ended;
     }
     return true;
@@ -184,6 +194,11 @@ void test_stream::wake() noexcept {
     if (muted_) return;
     if (reader_ != nullptr && is_worth(reader_waits_for_)) link_->on.ready(*std::exchange(reader_, nullptr));
     if (writer_ != nullptr && is_worth(direction::writing)) link_->on.ready(*std::exchange(writer_, nullptr));
+}
+
+void test_stream::recheck_write() noexcept {
+    write_refused_ = true;
+    was_full_ = false;
 }
 
 void test_stream::arm(direction which, ready_node* waiter) noexcept {

@@ -50,6 +50,8 @@ public:
     /// A read found less than it had room for: the next one waits for a report. A FIN or an error, reported once only, is kept.
     void drained() noexcept { noted_ &= static_cast<std::uint8_t>(~noted_readable); }
     void filled() noexcept { noted_ &= static_cast<std::uint8_t>(~noted_writable); }
+    /// Makes a write worth a try though nothing was reported: there may be room that the kernel holds too small to tell of. Queues nobody.
+    void recheck_writable() noexcept { noted_ |= noted_writable; }
     /// An error was found that no report names: both directions are worth a try from now on.
     void fail() noexcept {
         noted_ |= noted_failed;
