@@ -47,6 +47,9 @@ public:
 
     /// Queues `waiter` on the loop, once, when trying in this direction is worth it; null forgets the waiter. One waiter a direction.
     virtual void arm(direction which, ready_node* waiter) noexcept = 0;
+    /// The same for one that is told when the stream is closed, aborted or destroyed; armed nodes are forgotten then. False, and nothing is
+    /// done, while another such waits in this direction.
+    [[nodiscard]] virtual bool wait(direction which, waiting_node& waiter) noexcept = 0;
     /// While muted, events are noted and queue nobody.
     virtual void mute(bool on) noexcept = 0;
     /// The peer has sent its FIN, though bytes from before may be unread. Known without reading.

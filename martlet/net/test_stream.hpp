@@ -92,7 +92,8 @@ public:
     io try_write(outq& from) noexcept override;
     std::size_t pending() const noexcept override { return hidden_.size(); }
     void recheck_write() noexcept override;
-    void arm(direction which, ready_node* waiter) noexcept override;
+    void arm(direction which, ready_node* waiter) noexcept override { place(which, waiter, false); }
+    bool wait(direction which, waiting_node& waiter) noexcept override;
     void mute(bool on) noexcept override;
     bool peer_closed() const noexcept override;
     bool peer_failed() const noexcept override;
@@ -111,6 +112,7 @@ private:
     test_stream(std::shared_ptr<test_link> link, int side) noexcept : link_(std::move(link)), side_(side) {}
 
     io fail(error why) noexcept;
+    void place(direction which, ready_node* waiter, bool is_told) noexcept;
     bool take_in() noexcept;
     std::ptrdiff_t write_some(outq& from, std::size_t room) noexcept;
     bool is_worth(direction which) const noexcept;
@@ -124,6 +126,8 @@ private:
     ready_node* reader_ = nullptr;
     ready_node* writer_ = nullptr;
     direction reader_waits_for_ = direction::reading;
+    bool reader_is_told_ = false;
+    bool writer_is_told_ = false;
     bool muted_ = false;
     bool open_ = true;
     bool failed_ = false;
