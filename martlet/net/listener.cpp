@@ -182,9 +182,11 @@ result<void> acceptor::open(loop& on, const listener& from) noexcept {
 void acceptor::close() noexcept {
     if (!socket_.is_open()) return;
     owner().disarm(timer_);
-    waiter_ = nullptr;
-    socket_.close();
     why_ = make_error(net_error::listener_closed);
+    waiter_ = nullptr;
+    waiting_node* const told = std::exchange(told_waiter_, nullptr);
+    socket_.close();
+    if (told != nullptr) told->closed();
 }
 
 accept_state acceptor::try_accept(accepted& into) noexcept {
@@ -215,25 +217,48 @@ accept_state acceptor::try_accept(accepted& into) noexcept {
 void acceptor::arm(ready_node* waiter) noexcept {
     const bool paused = is_paused();
     waiter_ = paused ? waiter : nullptr;
+    told_waiter_ = nullptr;
     socket_.arm(direction::reading, paused ? nullptr : waiter);
+}
+
+bool acceptor::wait(waiting_node& waiter) noexcept {
+    if (!is_paused()) return socket_.wait(direction::reading, waiter);
+    if (told_waiter_ != nullptr) return false;
+    arm(nullptr);
+    told_waiter_ = &waiter;
+    return true;
 }
 
 void acceptor::pause_over(timer_node& timer) noexcept {
     acceptor& self = static_cast<pause_timer&>(timer).of_;
     // Nothing was drained, so a waiter is queued at once.
-    self.socket_.arm(direction::reading, std::exchange(self.waiter_, nullptr));
+    if (waiting_node* const told = std::exchange(self.told_waiter_, nullptr)) {
+        static_cast<void>(self.socket_.wait(direction::reading, *told));
+    } else {
+        self.socket_.arm(direction::reading, std::exchange(self.waiter_, nullptr));
+    }
 }
 
 bool accept_operation::start(context& in, std::coroutine_handle<> awaiter) noexcept {
     if (in.is_cancelled()) {
-        failed_ = true;
-        why_ = in.why();
+        fail(in.why());
         return false;
     }
-    if (attempt()) return false;
+    if (attempt() || !wait_again()) return false;
     suspend(in, awaiter);
-    of_.arm(&waker_);
     return true;
+}
+
+void accept_operation::fail(error why) noexcept {
+    failed_ = true;
+    why_ = why;
+}
+
+// False: it has failed instead.
+bool accept_operation::wait_again() noexcept {
+    if (of_.wait(waker_)) return true;
+    fail(make_error(net_error::stream_busy));
+    return false;
 }
 
 bool accept_operation::attempt() noexcept {
@@ -243,8 +268,7 @@ bool accept_operation::attempt() noexcept {
     case accept_state::starved: return false;
     case accept_state::failed: break;
     }
-    failed_ = true;
-    why_ = of_.failure();
+    fail(of_.failure());
     return true;
 }
 
@@ -255,19 +279,24 @@ result<accepted> accept_operation::finish() noexcept {
 
 void accept_operation::woken(ready_node& node) noexcept {
     accept_operation& self = static_cast<waker&>(node).of_;
-    if (self.attempt()) {
-        self.complete();
-    } else {
-        self.of_.arm(&self.waker_);
-    }
+    if (self.attempt() || !self.wait_again()) self.complete();
+}
+
+void accept_operation::closed(ready_node& node) noexcept {
+    accept_operation& self = static_cast<waker&>(node).of_;
+    self.fail(make_error(net_error::listener_closed));
+    self.complete();
 }
 
 void accept_operation::cancelled(operation& base, error why) noexcept {
     auto& self = static_cast<accept_operation&>(base);
-    self.of_.arm(nullptr);
-    self.waker_.unlink();
-    self.failed_ = true;
-    self.why_ = why;
+    // Queued, it is in the acceptor's place no more, and another may be.
+    if (self.waker_.is_linked()) {
+        self.waker_.unlink();
+    } else {
+        self.of_.arm(nullptr);
+    }
+    self.fail(why);
     self.complete();
 }
 

@@ -320,6 +320,52 @@ TEST(net_costs, a_write_that_takes_less_than_it_was_offered_is_not_tried_again) 
     EXPECT_EQ(calls[call_kind::send_pieces] + calls[call_kind::send], 1);
 }
 
+TEST(net_costs, a_write_that_is_asked_to_look_again_costs_one_call_and_sees_a_reader_that_takes_a_little) {
+    sim::simulation world(sim::options().with_send_buffer_bytes(30'000).with_receive_buffer_bytes(5000));
+    auto door = open_listener();
+    ASSERT_TRUE(door.has_value());
+    loop on;
+    acceptor from;
+    ASSERT_TRUE(from.open(on, *door).has_value());
+    sim::peer client("127.0.0.1:8080");
+    client.pause_reading();
+    on.turn(duration::zero());
+    accepted came;
+    ASSERT_EQ(from.try_accept(came), accept_state::accepted);
+    socket_stream stream;
+    ASSERT_TRUE(stream.open(on, std::move(came.socket), came.peer).has_value());
+    outq out;
+    ASSERT_TRUE(out.append(slice::own(std::string(100'000, 'x'))));
+    ASSERT_EQ(stream.try_write(out), io::blocked);
+    for (int i = 0; i < 3; ++i) {
+        on.turn(duration::zero());
+        stream.recheck_write();
+        ASSERT_EQ(stream.try_write(out), io::blocked);
+    }
+    call_counter calls(world);
+    const std::uint64_t left = out.size();
+    // Nobody reads: looking again finds that.
+    stream.recheck_write();
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(out.size(), left);
+    EXPECT_EQ(calls[call_kind::send], 1);
+    // A little room: nothing reports it.
+    client.read_some(1000);
+    on.turn(duration::zero());
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 1);
+    stream.recheck_write();
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 2);
+    EXPECT_EQ(out.size(), left - 1000);
+    // A third of the buffer: now it is reported.
+    client.read_some(10'000);
+    client.read_some(10'000);
+    on.turn(duration::zero());
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 3);
+}
+
 TEST(net_costs, a_lack_of_descriptors_costs_one_accept_a_pause) {
     for (const int code : {EMFILE, ENFILE, ENOMEM, ENOBUFS}) {
         sim::simulation world(sim::options().with_error_chance(call_kind::accept, 0));

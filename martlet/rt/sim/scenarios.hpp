@@ -208,6 +208,13 @@ client sends: 4
 events: none
 server receives: 'more'
 )"},
+    {"little_room", &little_room, R"(events: client=out
+client is full: EAGAIN
+events: none
+some was taken
+events: none
+events: client=out
+)"},
     {"taken_addresses", &taken_addresses, R"(bind: EADDRINUSE
 bind: EADDRINUSE
 bind any: EADDRINUSE
