@@ -13,6 +13,7 @@ std::string_view text_of(int code) noexcept {
     case exchange_errc::invalid_status: return "an answer's status is 200 to 599";
     case exchange_errc::invalid_field: return "this field must not be set, or has a byte that no field may hold";
     case exchange_errc::not_answered: return "the handler did not answer";
+    case exchange_errc::no_such_param: return "the route's pattern has no parameter of this name";
     }
     return "unknown";
 }

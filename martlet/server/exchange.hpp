@@ -10,6 +10,7 @@
 #include <martlet/base/slice.hpp>
 #include <martlet/net/stream_info.hpp>
 #include <martlet/rt/context.hpp>
+#include <martlet/server/path_params.hpp>
 #include <martlet/wire/http/content_type.hpp>
 #include <martlet/wire/http/field.hpp>
 #include <martlet/wire/http/method.hpp>
@@ -47,6 +48,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     invalid_status,    ///< local: not 200 to 599
     invalid_field,     ///< local: a name or value that must not go on the wire, or a field that the server sets itself
     not_answered,      ///< local: a handler returned without answering
+    no_such_param,     ///< local: the route's pattern has no parameter of that name
 };
 
 extern const error_category exchange_category;
@@ -75,6 +77,12 @@ public:
     virtual field_line field_at(std::size_t index) const noexcept = 0;
     virtual net::stream_info info() const noexcept = 0;
 
+    // --- what the router found ---
+
+    /// The parts of the path that the route's pattern left open; the router fills it.
+    path_params& params() noexcept { return params_; }
+    const path_params& params() const noexcept { return params_; }
+
     // --- the answer ---
 
     bool is_answered() const noexcept { return status_ != 0; }
@@ -101,8 +109,10 @@ protected:
     virtual void let_go() noexcept = 0;
     friend class later_response;
 
-    http::method method_ = http::method::other;
+    // The first member of params_ follows, so that one store clears both.
     std::uint16_t status_ = 0;
+    path_params params_;
+    http::method method_ = http::method::other;
     std::string_view path_;
 };
 

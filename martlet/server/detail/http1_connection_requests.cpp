@@ -85,9 +85,9 @@ bool http1_connection::serve(buffer& in) noexcept {
         ++served;
         if (x.head.is_ordinary() && served <= ordinary_max) [[likely]] {
             x.begin_ordinary();
-            const route* found = app.find(x.path());
-            const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
-            if (h != nullptr && h->is_plain()) [[likely]] {
+            const route* found = app.find(x.path(), x.params());
+            const handler* h = found != nullptr ? found->find_quick(x.method()) : nullptr;
+            if (h != nullptr) [[likely]] {
                 worker_.on.note_activity(found->path().c_str());
                 run_handler(*h, x);
                 if (x.went_as_usual() && out_.size() < flush_bytes) [[likely]]
@@ -139,8 +139,8 @@ http1::persistence http1_connection::persistence_for(const http1_exchange& x) no
 }
 
 void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
-    const route* found = worker_.common.app.find(x.path());
-    const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
+    const routing where = worker_.common.app.resolve(x.method(), x.path(), x.params());
+    const handler* h = where.run();
     if (!x.head.framing().is_empty()) {
         // No handler can ask for content yet, and an unread body must not be taken for the next request.
         must_linger_ = true;
@@ -152,16 +152,9 @@ void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
         x.close_after();
         answer_without_handler(x, 405, "GET, HEAD, OPTIONS");
     } else if (h == nullptr) {
-        const bool whole_server = x.method() == http::method::options && x.path() == "*";
-        if (found == nullptr && !whole_server) {
-            answer_without_handler(x, 404, {});
-        } else if (x.method() == http::method::options) {
-            answer_without_handler(x, 204, whole_server ? std::string_view("GET, HEAD, OPTIONS") : std::string_view(found->allow()));
-        } else {
-            answer_without_handler(x, 405, found->allow());
-        }
+        answer_without_handler(x, where.status(), where.allow());
     } else {
-        worker_.on.note_activity(found->path().c_str());
+        worker_.on.note_activity(where.to()->path().c_str());
         if (!h->is_plain()) {
             run_coroutine(*h, x);
         } else if (worker_.on.allows_hand_over()) {
@@ -328,6 +321,7 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     const http1::response_prefix prefix = worker_.prefix();
     own.attach(*this, note->answered, prefix, false);
     own.begin(parsed.after());
+    own.params() = parsed.params();
     own.leave_alone();
     const loop_handle home = worker_.home;
     const bool watched = worker_.watcher != nullptr;

@@ -156,6 +156,7 @@ http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_conne
         made->head.rebase(bytes);
         made->attach(of, out, prefix, true);
         made->begin(from.after());
+        made->params_ = from.params();
     } else {
         // The request is gone with the handler: only what the answer depends on is kept.
         made->attach(of, out, prefix, true);

@@ -32,6 +32,7 @@ public:
     /// A head was parsed; `after` is what becomes of the connection.
     void begin(http1::persistence after) noexcept {
         status_ = 0;
+        params_.clear();
         course_ = static_cast<std::uint32_t>(after) | told_;
         response_bytes_ = 0;
         method_ = head.method();
@@ -40,6 +41,7 @@ public:
     /// The same for an ordinary head, after which the connection goes on.
     void begin_ordinary() noexcept {
         status_ = 0;
+        params_.clear();
         course_ = told_;
         method_ = head.method();
         path_ = head.ordinary_path();
