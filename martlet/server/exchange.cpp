@@ -19,6 +19,7 @@ std::string_view text_of(int code) noexcept {
     case exchange_errc::stream_ended: return "the stream has ended already";
     case exchange_errc::content_too_long: return "more content than its head announced";
     case exchange_errc::content_too_short: return "less content than its head announced";
+    case exchange_errc::no_such_param: return "the route's pattern has no parameter of this name";
     }
     return "unknown";
 }

@@ -10,6 +10,7 @@
 #include <martlet/base/slice.hpp>
 #include <martlet/net/stream_info.hpp>
 #include <martlet/rt/context.hpp>
+#include <martlet/server/path_params.hpp>
 #include <martlet/wire/http/content_type.hpp>
 #include <martlet/wire/http/field.hpp>
 #include <martlet/wire/http/method.hpp>
@@ -53,6 +54,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     stream_ended,       ///< local: the stream has ended already
     content_too_long,   ///< local: more content than the head announced
     content_too_short,  ///< local: less content than the head announced
+    no_such_param,      ///< local: the route's pattern has no parameter of that name
 };
 
 extern const error_category exchange_category;
@@ -96,6 +98,12 @@ public:
     /// Where a handler that may suspend reads it; null for a plain one.
     virtual body_source* source() noexcept { return nullptr; }
 
+    // --- what the router found ---
+
+    /// The parts of the path that the route's pattern left open; the router fills it.
+    path_params& params() noexcept { return params_; }
+    const path_params& params() const noexcept { return params_; }
+
     // --- the answer ---
 
     bool is_answered() const noexcept { return status_ != 0; }
@@ -125,8 +133,10 @@ protected:
     virtual void let_go() noexcept = 0;
     friend class later_response;
 
-    http::method method_ = http::method::other;
+    // The first member of params_ follows, so that one store clears both.
     std::uint16_t status_ = 0;
+    path_params params_;
+    http::method method_ = http::method::other;
     std::string_view path_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <martlet/server/body_source.hpp>
 #include <martlet/server/exchange.hpp>
+#include <martlet/server/input.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -45,6 +46,19 @@ public:
     task<result<std::string>> read_all() { return read_all_of(of_.source(), of_.content_length()); }
     /// A field that came behind the content, once that is complete.
     std::optional<std::string_view> trailer(std::string_view name) const noexcept { return of_.trailer(name); }
+    /// The path's part for `:name` in the route's pattern, its escapes replaced: "%2F" is a slash inside it. As a number or another type
+    /// that from_text knows, an error with status 400 names the parameter and what it must be. A name that the pattern does not have is
+    /// a local error. For the name of `*rest` this is rest().
+    template <class T = std::string>
+    result<T> param(std::string_view name) const {
+        std::string scratch;
+        const auto text = param_text(name, scratch);
+        if (!text) return failure(text.error());
+        return detail::value_of<T>(input_source::path, name, *text);
+    }
+    /// What `*name` at the end of the pattern took, as sent and not decoded, so that "%2F" is still another thing than a slash. Empty
+    /// without one.
+    std::string_view rest() const noexcept;
 
     /// Peer and local address.
     net::stream_info connection() const noexcept { return of_.info(); }
@@ -52,6 +66,8 @@ public:
     context* work() const noexcept { return of_.work(); }
 
 private:
+    result<std::string_view> param_text(std::string_view name, std::string& scratch) const;
+
     exchange& of_;
 };
 

@@ -1,7 +1,6 @@
 // router: which handler answers which path and method.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,41 +10,51 @@
 #include <vector>
 
 #include <martlet/server/handler.hpp>
+#include <martlet/server/path_params.hpp>
+#include <martlet/server/route.hpp>
 #include <martlet/wire/http/method.hpp>
 
 namespace martlet::inline v0::server {
 
-/// One path and its handlers by method.
-class route {
+class pattern_tree;
+
+/// What becomes of a request that has a path and a method.
+class routing {
 public:
-    const std::string& path() const noexcept { return path_; }
-    /// The handler for `method`: for HEAD without one of its own, that of GET. Null when there is none.
-    const handler* find(http::method method) const noexcept {
-        const auto index = static_cast<std::size_t>(method);
-        return index < method_count ? by_method_[index] : nullptr;
-    }
-    /// The value of Allow: "GET, HEAD, OPTIONS".
-    const std::string& allow() const noexcept { return allow_; }
+    /// It goes to `h`.
+    routing(const route* to, const handler* h) noexcept : to_(to), handler_(h) {}
+    /// No handler takes it: it is answered with `status` and, unless empty, the field Allow.
+    routing(const route* to, int status, std::string_view allow = {}) noexcept : to_(to), status_(status), allow_(allow) {}
+
+    /// Null when no route has the path.
+    const route* to() const noexcept { return to_; }
+    const handler* run() const noexcept { return handler_; }
+    int status() const noexcept { return status_; }
+    std::string_view allow() const noexcept { return allow_; }
 
 private:
-    friend class router;
-    static constexpr std::size_t method_count = static_cast<std::size_t>(http::method::other);
-
-    std::string path_;
-    std::string allow_;
-    std::array<handler, method_count> handlers_;
-    std::array<const handler*, method_count> by_method_{};
+    const route* to_;
+    const handler* handler_ = nullptr;
+    int status_ = 0;
+    std::string_view allow_;
 };
 
 /// Filled before the server starts, and not changed while it runs: every loop reads it.
+///
+/// A pattern is a path whose segments are literal, `:name`, which takes one segment that is not empty, or at the end `*name`, which takes
+/// all that is left and may be empty. Literal segments are compared byte for byte with what was sent, so escapes and a slash at the end
+/// count: "/a" and "/a/" are two routes, and "/files/*rest" takes "/files/" but not "/files". Where several patterns take a path, the order
+/// in which they were added does not matter: segment by segment a literal one goes before `:name`, and that before `*rest`. The path alone
+/// decides on the route; a method that the route does not have is refused, even when a less specific route has it.
 class router {
 public:
     router();
     router(const router&) = delete;
     router& operator=(const router&) = delete;
+    ~router();
 
-    /// `path` begins with '/', and is compared byte for byte with the request's path. Throws std::invalid_argument, saying what is wrong,
-    /// for a path that is none, or a method that has a handler there already.
+    /// Throws std::invalid_argument, saying what is wrong, for a pattern that no path could meet, a method that has a handler there
+    /// already, or a pattern that takes the same paths as another with other names.
     router& get(std::string_view path, handler h) { return add(http::method::get, path, std::move(h)); }
     router& post(std::string_view path, handler h) { return add(http::method::post, path, std::move(h)); }
     router& put(std::string_view path, handler h) { return add(http::method::put, path, std::move(h)); }
@@ -53,16 +62,27 @@ public:
     router& del(std::string_view path, handler h) { return add(http::method::delete_, path, std::move(h)); }
     router& add(http::method method, std::string_view path, handler h);
 
-    /// The route for `path`, or null.
-    [[gnu::always_inline]] const route* find(std::string_view path) const noexcept {
+    /// The route for `path`, or null. `params` is filled when the route has some, and otherwise left alone.
+    [[gnu::always_inline]] const route* find(std::string_view path, path_params& params) const noexcept {
         const key wanted(path);
         const slot& here = slots_[wanted.hash() & mask_];
         // The ends are the whole of a short path.
         if (here.of == wanted && path.size() <= 16) [[likely]]
             return here.to;
-        return find_slowly(path, wanted);
+        return find_slowly(path, wanted, params);
     }
+    const route* find(std::string_view path) const noexcept {
+        path_params unused;
+        return find(path, unused);
+    }
+    /// What becomes of a request: a handler, or 404, 405 with what the path allows, 501 for a method that is unknown, 204 for OPTIONS.
+    routing resolve(http::method method, std::string_view path, path_params& params) const noexcept;
+
+    /// Patterns.
     std::size_t size() const noexcept { return routes_.size(); }
+
+    /// Segments of a pattern with parameters; one with more is refused.
+    static constexpr std::size_t pattern_segments_max = 32;
 
 private:
     /// A path's ends and length.
@@ -96,13 +116,14 @@ private:
         const route* to = nullptr;  // null: free
     };
 
-    const route* find_slowly(std::string_view path, const key& wanted) const noexcept;
+    const route* find_slowly(std::string_view path, const key& wanted, path_params& params) const noexcept;
     void rehash();
 
-    std::vector<std::unique_ptr<route>> routes_;
-    // Open addressing; at most half are in use.
+    // Those without parameters, by open addressing; at most half are in use.
     std::vector<slot> slots_;
     std::uint64_t mask_ = 0;
+    std::vector<std::unique_ptr<route>> routes_;
+    std::unique_ptr<pattern_tree> patterns_;
 };
 
 }  // namespace martlet::inline v0::server

@@ -142,24 +142,22 @@ std::optional<std::string_view> test_answer::field(std::string_view name) const 
 
 test_answer test_client::ask(const test_request& what) {
     test_answer out;
+    path_params params;
     const std::string_view path = std::string_view(what.target()).substr(0, what.target().find('?'));
-    const route* found = app_.find(path);
-    const handler* h = found != nullptr ? found->find(what.method()) : nullptr;
+    const routing where = app_.resolve(what.method(), path, params);
+    const handler* h = where.run();
     test_exchange x(what, out, loop_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task);
+    x.params() = params;
     if (h == nullptr) {
         response res(x);
-        const bool asks = what.method() == http::method::options;
-        const bool whole_server = asks && path == "*";
-        if (found != nullptr || whole_server) {
-            const auto set =
-                res.set(http::field_id::allow, whole_server ? std::string_view("GET, HEAD, OPTIONS") : std::string_view(found->allow()));
+        if (!where.allow().empty()) {
+            const auto set = res.set(http::field_id::allow, where.allow());
             MARTLET_ASSERT(set.has_value(), "a route's methods make a valid field");
         }
-        if (asks && (found != nullptr || whole_server)) {
+        if (where.status() == 204) {
             res.empty(204);
         } else {
-            const int status = found == nullptr ? 404 : 405;
-            res.text(status, http::reason(status));
+            res.text(where.status(), http::reason(where.status()));
         }
         return out;
     }

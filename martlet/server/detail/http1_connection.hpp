@@ -114,8 +114,7 @@ private:
     bool serve(buffer& in) noexcept;
     bool served_batch(buffer& in) noexcept;
     void dispatch(http1_exchange& x, buffer& in) noexcept;
-    void dispatch_with_content(http1_exchange& x, buffer& in, const route* found, const handler* h) noexcept;
-    void answer_unhandled(http1_exchange& x, const route* found) noexcept;
+    void dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept;
     void run_plain(const handler& h, http1_exchange& x, buffer& in) noexcept;
     void answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept;
     void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;

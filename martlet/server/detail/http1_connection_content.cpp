@@ -21,11 +21,11 @@ constexpr std::size_t pulled_bytes = 32 * 1024;
 
 // --- at the head ---
 
-void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, const route* found, const handler* h) noexcept {
+void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept {
+    const handler* const h = where.run();
     const http1::body_framing framing = x.head.framing();
     const bool ignored = false;
     const std::uint64_t bytes_max = h != nullptr && !ignored ? worker_.bounds.body_bytes_max() : http1::content_unlimited;
-    if (found != nullptr) worker_.on.note_activity(found->path().c_str());
     if (framing.bytes() > bytes_max) {
         if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "body_bytes_max");
         must_linger_ = true;
@@ -38,7 +38,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
         in.consume(static_cast<std::size_t>(framing.bytes()));
         if (h == nullptr) {
-            answer_unhandled(x, found);
+            answer_without_handler(x, where.status(), where.allow());
         } else {
             run_plain(*h, x, in);
         }
@@ -69,7 +69,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     }
     if (must_close_behind_content()) x.close_after();
     if (h == nullptr) {
-        answer_unhandled(x, found);
+        answer_without_handler(x, where.status(), where.allow());
     } else {
         run_plain(*h, x, pending_->bytes);
     }

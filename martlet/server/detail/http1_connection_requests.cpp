@@ -87,9 +87,9 @@ bool http1_connection::serve(buffer& in) noexcept {
         ++served;
         if (x.head.is_ordinary() && served <= ordinary_max) [[likely]] {
             x.begin_ordinary();
-            const route* found = app.find(x.path());
-            const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
-            if (h != nullptr && h->is_plain()) [[likely]] {
+            const route* found = app.find(x.path(), x.params());
+            const handler* h = found != nullptr ? found->find_quick(x.method()) : nullptr;
+            if (h != nullptr) [[likely]] {
                 worker_.on.note_activity(found->path().c_str());
                 run_handler(*h, x);
                 if (x.went_as_usual() && out_.size() < flush_bytes) [[likely]]
@@ -143,34 +143,21 @@ http1::persistence http1_connection::persistence_for(const http1_exchange& x) no
 }
 
 void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
-    const route* found = worker_.common.app.find(x.path());
-    const handler* h = found != nullptr ? found->find(x.method()) : nullptr;
+    const routing where = worker_.common.app.resolve(x.method(), x.path(), x.params());
+    if (where.to() != nullptr) worker_.on.note_activity(where.to()->path().c_str());
     if (x.method() == http::method::connect) {
         // What follows is meant for somebody else: none of it is a request (RFC 9110 section 9.3.6).
         must_linger_ = true;
         x.close_after();
         answer_without_handler(x, 405, "GET, HEAD, OPTIONS");
     } else if (!x.head.framing().is_empty()) {
-        dispatch_with_content(x, in, found, h);
-    } else if (h == nullptr) {
-        answer_unhandled(x, found);
-    } else if (h->is_plain()) {
-        worker_.on.note_activity(found->path().c_str());
-        run_plain(*h, x, in);
+        dispatch_with_content(x, in, where);
+    } else if (where.run() == nullptr) {
+        answer_without_handler(x, where.status(), where.allow());
+    } else if (where.run()->is_plain()) {
+        run_plain(*where.run(), x, in);
     } else {
-        worker_.on.note_activity(found->path().c_str());
-        run_coroutine(*h, x);
-    }
-}
-
-void http1_connection::answer_unhandled(http1_exchange& x, const route* found) noexcept {
-    const bool whole_server = x.method() == http::method::options && x.path() == "*";
-    if (found == nullptr && !whole_server) {
-        answer_without_handler(x, 404, {});
-    } else if (x.method() == http::method::options) {
-        answer_without_handler(x, 204, whole_server ? std::string_view("GET, HEAD, OPTIONS") : std::string_view(found->allow()));
-    } else {
-        answer_without_handler(x, 405, found->allow());
+        run_coroutine(*where.run(), x);
     }
 }
 
@@ -375,6 +362,7 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     const http1::response_prefix prefix = worker_.prefix();
     own.attach(*this, note->answered, prefix, false);
     own.begin(parsed.after());
+    own.params() = parsed.params();
     own.give_content(parsed.content());
     own.leave_alone();
     const loop_handle home = worker_.home;

@@ -250,9 +250,9 @@ TEST(http1_methods, what_a_path_does_not_know_is_refused_with_what_it_knows) {
                                              request_text("OPTIONS", "/") + request_text("OPTIONS", "*") +
                                              request_text("OPTIONS", "/missing") + request_text("get", "/") + get("/")));
     ASSERT_EQ(summary(answers),
-              "405 Method Not Allowed, 405 Method Not Allowed, 404 Not Found, 204 , 204 , 404 Not Found, 405 Method Not Allowed, 200 root");
+              "405 Method Not Allowed, 501 Not Implemented, 501 Not Implemented, 204 , 204 , 404 Not Found, 501 Not Implemented, 200 root");
     EXPECT_EQ(answers[0].field("Allow"), "GET, HEAD, OPTIONS");
-    EXPECT_EQ(answers[1].field("Allow"), "GET, HEAD, OPTIONS");
+    EXPECT_EQ(answers[1].field("Allow"), "<none>");
     EXPECT_EQ(answers[3].field("Allow"), "GET, HEAD, OPTIONS");
     EXPECT_EQ(answers[3].field("Content-Length"), "<none>");
     EXPECT_EQ(answers[4].field("Allow"), "GET, HEAD, OPTIONS");

@@ -31,6 +31,7 @@ public:
     /// A head was parsed; `after` is what becomes of the connection.
     void begin(http1::persistence after) noexcept {
         status_ = 0;
+        params_.clear();
         course_ = static_cast<std::uint32_t>(after) | told_ | (head.version_minor() == 0 ? course_old : 0);
         response_bytes_ = 0;
         content_ = {};
@@ -40,6 +41,7 @@ public:
     /// The same for an ordinary head, after which the connection goes on.
     void begin_ordinary() noexcept {
         status_ = 0;
+        params_.clear();
         course_ = told_;
         method_ = head.method();
         path_ = head.ordinary_path();

@@ -31,6 +31,7 @@ http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_conne
         made->head.rebase_records(records, count);
         made->head.rebase(bytes);
         made->http1_exchange::begin(from.after());
+        made->params_ = from.params();
     } else {
         // The request is gone with the handler: only what the answer depends on is kept.
         made->course_ = (from.course_ & (course_after | course_old)) | course_told;
