@@ -166,6 +166,11 @@ void socket_stream::abort() noexcept {
     close();
 }
 
+descriptor socket_stream::release(address& peer) noexcept {
+    if (const auto known = peer_address()) peer = *known;
+    return socket_.release();
+}
+
 void socket_stream::close() noexcept {
     if (!socket_.is_open()) return;
     socket_.close();
@@ -174,17 +179,16 @@ void socket_stream::close() noexcept {
 
 error socket_stream::failure() const noexcept { return errno_ != 0 ? error::system(errno_) : make_error(broken_); }
 
+std::optional<address> socket_stream::peer_address() const noexcept {
+    if (peer_.family == address_family::ipv4) return address::ipv4(peer_.host[0], peer_.host[1], peer_.host[2], peer_.host[3], peer_.port);
+    if (peer_.family == address_family::ipv6) return address::ipv6(peer_.host, peer_.port, peer_.scope_id);
+    if (socket_.is_open()) return ask(&kernel::peer_address, socket_.fd());
+    return std::nullopt;
+}
+
 stream_info socket_stream::info() const noexcept {
     stream_info known;
-    std::optional<address> peer;
-    if (peer_.family == address_family::ipv4) {
-        peer = address::ipv4(peer_.host[0], peer_.host[1], peer_.host[2], peer_.host[3], peer_.port);
-    } else if (peer_.family == address_family::ipv6) {
-        peer = address::ipv6(peer_.host, peer_.port, peer_.scope_id);
-    } else if (socket_.is_open()) {
-        peer = ask(&kernel::peer_address, socket_.fd());
-    }
-    if (peer) known.peer(*peer);
+    if (const auto peer = peer_address()) known.peer(*peer);
     if (socket_.is_open()) {
         if (const auto local = ask(&kernel::local_address, socket_.fd())) known.local(*local);
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <martlet/base/result.hpp>
 #include <martlet/net/address.hpp>
@@ -27,6 +28,8 @@ public:
     /// Takes over `of`, which is connected and non-blocking, and registers it. `peer` is what accept or connect knew of the other side.
     /// On failure `of` is closed. Called once.
     result<void> open(loop& on, descriptor of, const address& peer) noexcept;
+    /// Takes the socket off the loop, for another to open; `peer` is what open() was given. Nobody waits on the stream.
+    descriptor release(address& peer) noexcept;
     bool is_open() const noexcept { return socket_.is_open(); }
     const descriptor& fd() const noexcept { return socket_.fd(); }
 
@@ -57,6 +60,7 @@ private:
         address_family family;
     };
 
+    std::optional<address> peer_address() const noexcept;
     std::ptrdiff_t write_memory(const outq& from, std::size_t& wanted) noexcept;
     std::ptrdiff_t write_file(const file_range& from, std::size_t bytes_max) noexcept;
     std::ptrdiff_t copy_file(const file_range& from) noexcept;

@@ -27,6 +27,7 @@ public:
         loop* on = nullptr;
         std::unique_ptr<detail::worker> work;
         std::thread thread;
+        std::atomic<bool> ended{false};
     };
 
     /// Tells the caller's loop that all is over; made beforehand, because that must not fail for want of memory.
@@ -44,17 +45,25 @@ public:
 
     result<void> bind();
     result<void> start(loop* first);
+    result<void> resize(unsigned count);
     void stop() noexcept;
     void wait() noexcept;
     static void drained(void* data) noexcept;
     void finish(bool tell) noexcept;
+    result<void> make_member(loop* given, std::vector<std::unique_ptr<member>>& into);
+    result<void> start_thread(member& of);
+    void give_up() noexcept;
+    detail::seat_list seats_of_members() const;
+    void tell_seats();
+    void reap() noexcept;
 
     options how;
     detail::shared common;
     std::string what;
     std::vector<net::listener> listeners;
     std::vector<std::unique_ptr<member>> members;
-    std::unique_ptr<stall_watch> stalls;  // ends before the loops that it looks at
+    std::vector<std::unique_ptr<member>> retired;  // no longer told of connections, perhaps still at work
+    std::unique_ptr<stall_watch> stalls;           // ends before the loops that it looks at
     loop_handle first_home;
     event ended;  // belongs to the caller's loop
     over_note over;
@@ -64,7 +73,7 @@ public:
     std::atomic<bool> running{false};
     std::mutex lock;
     std::condition_variable changed;
-    std::mutex joining;
+    mutable std::mutex changing;  // for members and retired
 };
 
 result<void> http_server::state::bind() {
@@ -84,7 +93,45 @@ result<void> http_server::state::bind() {
     return {};
 }
 
+// A member whose loop nobody turns yet.
+result<void> http_server::state::make_member(loop* given, std::vector<std::unique_ptr<member>>& into) {
+    auto made = std::make_unique<member>();
+    made->of = this;
+    if (given != nullptr) {
+        made->on = given;
+    } else {
+        try {
+            made->own = std::make_unique<loop>();
+        } catch (const std::system_error& e) {
+            what = std::string("cannot make a loop: ") + e.what();
+            return failure(error::system(e.code().value()));
+        }
+        made->on = made->own.get();
+    }
+    made->work = std::make_unique<detail::worker>(*made->on, common);
+    for (const net::listener& each : listeners) {
+        if (auto listening = made->work->listen(each); !listening) {
+            what = "cannot wait for connections: " + std::string(listening.error().text());
+            return listening;
+        }
+    }
+    into.push_back(std::move(made));
+    return {};
+}
+
+// On failure the member is as it was, and its loop has never turned.
+result<void> http_server::state::start_thread(member& of) {
+    try {
+        of.thread = std::thread([on = of.on] { on->run(); });
+        return {};
+    } catch (const std::system_error& e) {
+        what = std::string("cannot start a thread: ") + e.what();
+        return failure(error::system(e.code().value()));
+    }
+}
+
 result<void> http_server::state::start(loop* first) {
+    const std::lock_guard<std::mutex> held(changing);
     MARTLET_ASSERT(members.empty(), "a server is started once");
     if (auto bound = bind(); !bound) {
         listeners.clear();
@@ -92,32 +139,15 @@ result<void> http_server::state::start(loop* first) {
     }
     const unsigned count = how.threads() != 0 ? how.threads() : processors_usable();
     for (unsigned i = 0; i < count; ++i) {
-        auto made = std::make_unique<member>();
-        made->of = this;
-        if (i == 0 && first != nullptr) {
-            made->on = first;
-        } else {
-            try {
-                made->own = std::make_unique<loop>();
-            } catch (const std::system_error& e) {
-                members.clear();
-                listeners.clear();
-                what = std::string("cannot make a loop: ") + e.what();
-                return failure(error::system(e.code().value()));
-            }
-            made->on = made->own.get();
+        if (auto made = make_member(i == 0 ? first : nullptr, members); !made) {
+            members.clear();
+            listeners.clear();
+            return made;
         }
-        made->work = std::make_unique<detail::worker>(*made->on, common);
-        for (const net::listener& each : listeners) {
-            if (auto listening = made->work->listen(each); !listening) {
-                what = "cannot wait for connections: " + std::string(listening.error().text());
-                members.clear();
-                listeners.clear();
-                return listening;
-            }
-        }
-        members.push_back(std::move(made));
     }
+    const detail::seat_list seats = seats_of_members();
+    common.seats.replace(seats);
+    for (const auto& each : members) each->work->know(seats);
     if (how.stall_time() > duration::zero()) {
         const auto tell = [](const stall_report& stall, void* data) noexcept {
             static_cast<observer*>(data)->stalled(stall.activity(), stall.lasting());
@@ -130,9 +160,88 @@ result<void> http_server::state::start(loop* first) {
     running = true;
     if (first != nullptr) first_home = first->handle();
     for (auto& each : members) {
-        if (each->own != nullptr) each->thread = std::thread([on = each->on] { on->run(); });
+        if (each->own == nullptr) continue;
+        if (auto started = start_thread(*each); !started) {
+            give_up();
+            return started;
+        }
     }
     return {};
+}
+
+// Some threads run already, and may have accepted connections.
+void http_server::state::give_up() noexcept {
+    running = false;
+    stalls.reset();
+    for (auto& each : members) {
+        if (!each->thread.joinable()) continue;
+        // Not to `drained`, which counts on all members.
+        each->work->home.post([at = each.get()] {
+            at->work->drain(at->on->clock(), [](void* on) noexcept { static_cast<loop*>(on)->stop(); }, at->on);
+            at->work->force();
+        });
+        each->thread.join();
+    }
+    members.clear();
+    common.seats.replace({});
+    listeners.clear();
+    first_home = {};
+}
+
+detail::seat_list http_server::state::seats_of_members() const {
+    detail::seat_list seats;
+    for (const auto& each : members) seats.push_back(each->work->place());
+    return seats;
+}
+
+// Each worker has a list of its own, and learns of the new one on its own loop.
+void http_server::state::tell_seats() {
+    const detail::seat_list seats = seats_of_members();
+    common.seats.replace(seats);
+    for (const auto& each : members) {
+        each->work->home.post([at = each->work.get(), seats] { at->know(seats); });
+    }
+}
+
+result<void> http_server::state::resize(unsigned count) {
+    const std::lock_guard<std::mutex> held(changing);
+    MARTLET_ASSERT(count != 0, "a server has one loop at least");
+    if (!running || stops != 0) return failure(cancel_reason::shutting_down);
+    reap();
+    while (members.size() < count) {
+        if (auto made = make_member(nullptr, members); !made) return made;
+        member& added = *members.back();
+        if (stalls != nullptr) stalls->add(*added.on);
+        members_working.fetch_add(1);
+        if (auto started = start_thread(added); !started) {
+            members_working.fetch_sub(1);
+            if (stalls != nullptr) stalls->remove(*added.on);
+            members.pop_back();
+            return started;
+        }
+    }
+    std::vector<member*> leaving;
+    while (members.size() > count) {
+        leaving.push_back(members.back().get());
+        retired.push_back(std::move(members.back()));
+        members.pop_back();
+    }
+    tell_seats();
+    for (member* each : leaving) {
+        each->work->home.post(
+            [this, each] { each->work->retire(saturating_add(each->on->clock(), common.bounds.drain_timeout()), &state::drained, each); });
+    }
+    return {};
+}
+
+// Frees loops that have ended since the last change.
+void http_server::state::reap() noexcept {
+    std::erase_if(retired, [this](const std::unique_ptr<member>& each) {
+        if (!each->ended) return false;
+        each->thread.join();
+        if (stalls != nullptr) stalls->remove(*each->on);
+        return true;
+    });
 }
 
 // On the loop of the member that has nothing left.
@@ -140,6 +249,7 @@ void http_server::state::drained(void* data) noexcept {
     auto& self = *static_cast<member*>(data);
     state& of = *self.of;
     if (self.own != nullptr) self.own->stop();
+    self.ended = true;
     if (of.members_working.fetch_sub(1) != 1) return;
     // The server may be destroyed as soon as it runs no more, so the caller's loop says so itself.
     if (of.first_home && self.own != nullptr) {
@@ -157,17 +267,20 @@ void http_server::state::finish(bool tell) noexcept {
 }
 
 void http_server::state::stop() noexcept {
+    const std::lock_guard<std::mutex> held(changing);
     const bool force = stops.fetch_add(1) != 0;
-    for (auto& each : members) {
-        try {
-            each->work->home.post([this, at = each.get(), force] {
-                at->work->drain(saturating_add(at->on->clock(), common.bounds.drain_timeout()), &state::drained, at);
-                if (force) at->work->force();
-            });
-        } catch (const std::bad_alloc&) {
-            // The next call tries again.
-            stops.fetch_sub(1);
-        }
+    const auto stop_one = [this, force](member& one) {
+        one.work->home.post([this, at = &one, force] {
+            at->work->drain(saturating_add(at->on->clock(), common.bounds.drain_timeout()), &state::drained, at);
+            if (force) at->work->force();
+        });
+    };
+    try {
+        for (auto& each : members) stop_one(*each);
+        for (auto& each : retired) stop_one(*each);
+    } catch (const std::bad_alloc&) {
+        // The next call tries again.
+        stops.fetch_sub(1);
     }
 }
 
@@ -176,9 +289,11 @@ void http_server::state::wait() noexcept {
         std::unique_lock<std::mutex> held(lock);
         changed.wait(held, [this] { return !running.load(); });
     }
-    const std::lock_guard<std::mutex> held(joining);
-    for (auto& each : members) {
-        if (each->thread.joinable()) each->thread.join();
+    const std::lock_guard<std::mutex> held(changing);
+    for (auto* list : {&members, &retired}) {
+        for (auto& each : *list) {
+            if (each->thread.joinable()) each->thread.join();
+        }
     }
 }
 
@@ -206,6 +321,8 @@ std::vector<std::string> http_server::addresses() const {
     }
     return out;
 }
+
+result<void> http_server::threads(unsigned count) { return state_->resize(count); }
 
 statistics http_server::counts() const noexcept {
     return {state_->common.connections_accepted.load(), state_->common.connections_refused.load(), state_->common.connections.load()};

@@ -20,7 +20,7 @@ public:
     statistics(std::uint64_t accepted, std::uint64_t refused, std::uint32_t open) noexcept
         : accepted_(accepted), refused_(refused), open_(open) {}
     std::uint64_t connections_accepted() const noexcept { return accepted_; }
-    /// Closed at once, because connections_max were open.
+    /// Answered 503 or closed at once, because connections_max were open.
     std::uint64_t connections_refused() const noexcept { return refused_; }
     std::uint32_t connections_open() const noexcept { return open_; }
 
@@ -50,6 +50,11 @@ public:
     /// Where it listens, ports that the system chose included.
     std::vector<std::string> addresses() const;
     statistics counts() const noexcept;
+
+    /// Starts or ends loops until there are `count`, at least 1, while the server goes on: no connection that waits to be accepted is lost, and
+    /// one that has not sent anything yet goes to another loop. On the others of a loop that ends, the answer to the request under way is
+    /// the last; idle ones are closed. After start(); an error, as for start(), leaves as many as could be started. Any thread.
+    result<void> threads(unsigned count);
 
     /// Accepts no more, closes idle connections, lets requests that are under way finish with `Connection: close`, and resets what is
     /// still open after limits::drain_timeout. Returns at once; the second call forces what the first left. Any thread, any number of times.

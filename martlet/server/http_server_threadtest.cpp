@@ -305,20 +305,32 @@ TEST_F(http_server_over_tcp, resets_at_any_moment_leave_it_well) {
     EXPECT_EQ(serving_->counts().connections_accepted(), 301u);
 }
 
-TEST_F(http_server_over_tcp, connections_beyond_the_most_are_closed) {
-    start(limits().connections_max(3));
+TEST_F(http_server_over_tcp, connections_beyond_the_most_are_answered_503) {
+    start(limits().connections_max(3).refusals_per_second_max(2));
     std::vector<plain_socket> held;
     for (int i = 0; i < 3; ++i) {
         held.push_back(connect());
         held.back().send(get("/"));
         EXPECT_EQ(summary(receive(held.back(), 1)), "200 root");
     }
-    const plain_socket refused = connect();
-    EXPECT_EQ(refused.receive(), "<end>");
-    EXPECT_EQ(serving_->counts().connections_refused(), 1u);
-    EXPECT_EQ(serving_->counts().connections_open(), 3u);
+    for (int i = 0; i < 2; ++i) {
+        // Whether or not it has asked already.
+        const plain_socket refused = connect();
+        if (i == 1) refused.send(get("/"));
+        const std::vector<wire_answer> answers = receive(refused, 1);
+        ASSERT_EQ(answers.size(), 1u);
+        EXPECT_EQ(answers[0].status, 503);
+        EXPECT_EQ(answers[0].field("Retry-After"), "1");
+        EXPECT_EQ(answers[0].field("Connection"), "close");
+        refused.finish();
+        EXPECT_EQ(refused.receive(), "<end>");
+    }
+    // More than refusals_per_second_max would make work of a flood.
+    EXPECT_EQ(connect().receive(), "<end>");
+    EXPECT_EQ(serving_->counts().connections_refused(), 3u);
+    EXPECT_EQ(serving_->counts().connections_accepted(), 6u);
     held.pop_back();
-    for (int i = 0; i < 2000 && serving_->counts().connections_open() == 3; ++i) std::this_thread::sleep_for(2ms);
+    for (int i = 0; i < 2000 && serving_->counts().connections_open() >= 3; ++i) std::this_thread::sleep_for(2ms);
     const plain_socket next = connect();
     next.send(get("/"));
     EXPECT_EQ(summary(receive(next, 1)), "200 root");

@@ -149,9 +149,14 @@ public:
 
     // --- the server ---
 
-    /// Open connections of the whole server; beyond it new ones are closed at once.
+    /// Open connections of the whole server; beyond it new ones are answered 503, or closed at once when refusals_per_second_max is spent.
     limits& connections_max(std::uint32_t count) noexcept {
         connections_max_ = count;
+        return *this;
+    }
+    /// Connections beyond connections_max that a loop answers in a second, with 503; further ones are closed without an answer.
+    limits& refusals_per_second_max(std::uint32_t count) noexcept {
+        refusals_per_second_max_ = count;
         return *this;
     }
     /// From stop() until what is still open is reset.
@@ -184,6 +189,7 @@ public:
     std::size_t flush_bytes() const noexcept { return flush_bytes_; }
     std::uint32_t accepts_per_turn_max() const noexcept { return accepts_per_turn_max_; }
     std::uint32_t connections_max() const noexcept { return connections_max_; }
+    std::uint32_t refusals_per_second_max() const noexcept { return refusals_per_second_max_; }
     duration drain_timeout() const noexcept { return drain_timeout_; }
 
     /// The most that `fields_max` may be: room for so many is kept on each loop.
@@ -215,6 +221,7 @@ private:
     std::size_t flush_bytes_ = 64 * 1024;
     std::uint32_t accepts_per_turn_max_ = 64;
     std::uint32_t connections_max_ = 50'000;
+    std::uint32_t refusals_per_second_max_ = 100;
     duration drain_timeout_ = std::chrono::seconds(30);
 };
 

@@ -10,6 +10,7 @@ std::string_view text(close_reason why) noexcept {
     case close_reason::refused: return "refused";
     case close_reason::timed_out: return "timed out";
     case close_reason::over_limit: return "over limit";
+    case close_reason::moved: return "moved";
     case close_reason::shutting_down: return "shutting down";
     case close_reason::failed: return "failed";
     }

@@ -47,6 +47,8 @@ def started(command, port=None, seconds=60):
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # A shell starts what runs in the background with SIGINT ignored, and a program keeps that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         if port is not None:

@@ -54,6 +54,11 @@ void http1_connection::begin() noexcept {
     arm_input(direction::reading);
 }
 
+void http1_connection::forget_stream() noexcept {
+    disarm_input();
+    worker_.on.disarm(*this);
+}
+
 // --- input ---
 
 // An event may have queued the node already; the stream remembers the event and queues it again.

@@ -65,6 +65,12 @@ public:
     ~http1_connection();
 
     void begin() noexcept;
+    /// Answers 503 to whatever comes, and closes.
+    void begin_refusing() noexcept;
+    /// Not a byte was read, and none is known to be there.
+    bool is_fresh() const noexcept { return fresh_ && state_ == state::reading; }
+    /// Takes its hands off the stream, before the socket goes elsewhere.
+    void forget_stream() noexcept;
     /// The server stops: ends now if nothing is under way, else after the present answer.
     void drain() noexcept;
     /// Ends now, whatever is under way; handlers are cancelled with `why`.
@@ -125,7 +131,7 @@ private:
     void go_on() noexcept;
     void settled(http1_exchange& x) noexcept;
     void refuse(error why) noexcept;
-    void encode_refusal(int status, std::string_view why) noexcept;
+    void encode_refusal(int status, std::string_view why, std::string_view fields = {}) noexcept;
     http1::persistence persistence_for(const http1_exchange& x) noexcept;
 
     // Content: http1_connection_content.cpp.

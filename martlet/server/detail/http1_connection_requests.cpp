@@ -432,12 +432,20 @@ void http1_connection::call_returned(call_note& note) noexcept {
     go_on();
 }
 
-void http1_connection::encode_refusal(int status, std::string_view why) noexcept {
+void http1_connection::begin_refusing() noexcept {
+    encode_refusal(503, "the server has as many connections as it takes", "Retry-After: 1\r\n");
+    must_linger_ = true;
+    reason_ = close_reason::over_limit;
+    move_to(state::finishing);
+    queue_output();
+}
+
+void http1_connection::encode_refusal(int status, std::string_view why, std::string_view fields) noexcept {
     constexpr std::size_t text_bytes_max = 256;
     const std::string_view shown = why.substr(0, text_bytes_max);
-    char* at = out_.cork(http1::encoded_bytes_max(http::media::text, {}) + text_bytes_max + 1);
+    char* at = out_.cork(http1::encoded_bytes_max(http::media::text, fields) + text_bytes_max + 1);
     if (at == nullptr) return;
-    char* end = http1::encode_head(at, status, http::media::text, http1::body_framing::length(shown.size() + 1), {},
+    char* end = http1::encode_head(at, status, http::media::text, http1::body_framing::length(shown.size() + 1), fields,
                                    http1::persistence::close, worker_.prefix());
     std::memcpy(end, shown.data(), shown.size());
     end += shown.size();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <martlet/server/detail/seat.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/server/observer.hpp>
 #include <martlet/server/router.hpp>
@@ -32,6 +33,7 @@ public:
     std::atomic<std::uint32_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};
     std::atomic<std::uint64_t> connections_refused{0};
+    seating seats{connections};
 };
 
 }  // namespace martlet::inline v0::server::detail

@@ -17,9 +17,10 @@ struct worker::pair_block {
 /// Accepts from one listening socket.
 class worker::accept_line final : public ready_node {
 public:
-    explicit accept_line(worker& of) noexcept : ready_node(&accept_line::arrived), of_(of) {}
+    accept_line(worker& of, const net::listener& from) noexcept : ready_node(&accept_line::arrived), from(from), of_(of) {}
     ~accept_line() { unlink(); }
 
+    const net::listener& from;
     net::acceptor accepting;
 
 private:
@@ -40,6 +41,7 @@ worker::worker(loop& loop_of, shared& all)
       plain(records.data(), static_cast<std::uint16_t>(records.size())),
       home(loop_of.handle()),
       pairs_(sizeof(pair_block), loop_of.pages()),
+      own_(std::make_shared<seat>(*this, home)),
       drain_alarm_(*this, [](timer_node& timer) noexcept { static_cast<alarm&>(timer).of.force(); }) {}
 
 worker::~worker() {
@@ -48,7 +50,7 @@ worker::~worker() {
 }
 
 result<void> worker::listen(const net::listener& from) {
-    auto line = std::make_unique<accept_line>(*this);
+    auto line = std::make_unique<accept_line>(*this, from);
     auto opened = line->accepting.open(on, from);
     if (!opened) return opened;
     line->accepting.arm(line.get());
@@ -61,7 +63,7 @@ void worker::accept_from(accept_line& line) noexcept {
         net::accepted got;
         const net::accept_state state = line.accepting.try_accept(got);
         if (state == net::accept_state::accepted) {
-            adopt(got);
+            seat_somewhere(got);
             continue;
         }
         if (state == net::accept_state::starved) {
@@ -79,17 +81,53 @@ void worker::accept_from(accept_line& line) noexcept {
 bool worker::admit() noexcept {
     common.connections_accepted.fetch_add(1, std::memory_order_relaxed);
     if (common.connections.fetch_add(1, std::memory_order_relaxed) < bounds.connections_max()) return true;
-    common.connections.fetch_sub(1, std::memory_order_relaxed);
     common.connections_refused.fetch_add(1, std::memory_order_relaxed);
     if (watcher != nullptr) watcher->limit_hit(0, "connections_max");
     return false;
 }
 
-void worker::adopt(net::accepted& got) noexcept {
-    if (!admit()) return;
+bool worker::may_refuse_aloud() noexcept {
+    if (on.now() >= saturating_add(refusals_since_, std::chrono::seconds(1))) {
+        refusals_since_ = on.now();
+        refusals_ = 0;
+    }
+    return refusals_++ < bounds.refusals_per_second_max();
+}
+
+void worker::uncount() noexcept {
+    own_->connections.fetch_sub(1, std::memory_order_relaxed);
+    common.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void worker::seat_somewhere(net::accepted& got) noexcept {
+    const bool over_limit = !admit();
+    if (over_limit) {
+        own_->connections.fetch_add(1, std::memory_order_relaxed);
+        if (may_refuse_aloud()) {
+            take(got, true);
+        } else {
+            uncount();
+        }
+        return;
+    }
+    const std::shared_ptr<seat>& to = seating::least(seats_, own_);
+    if (to != own_) {
+        if (std::unique_ptr<moved_connection> moved = moved_connection::make(got)) {
+            to->connections.fetch_add(1, std::memory_order_relaxed);
+            common.seats.send(std::move(moved), to);
+            return;
+        }
+    }
+    own_->connections.fetch_add(1, std::memory_order_relaxed);
+    adopt(got);
+}
+
+void worker::adopt(net::accepted& got) noexcept { take(got, false); }
+
+void worker::take(net::accepted& got, bool over_limit) noexcept {
     void* memory = pairs_.allocate();
     if (memory == nullptr) {
-        common.connections.fetch_sub(1, std::memory_order_relaxed);
+        uncount();
         log::warn("no memory for a connection");
         return;
     }
@@ -98,32 +136,43 @@ void worker::adopt(net::accepted& got) noexcept {
     if (!stream->open(on, std::move(got.socket), got.peer)) {
         stream->~socket_stream();
         pairs_.free(memory);
-        common.connections.fetch_sub(1, std::memory_order_relaxed);
+        uncount();
         return;
     }
-    begin(*new (block->connection) http1_connection(*this, *stream));
+    begin(*new (block->connection) http1_connection(*this, *stream), over_limit);
 }
 
 void worker::serve(std::unique_ptr<net::byte_stream> stream) noexcept {
-    if (!admit()) return;
-    void* memory = pairs_.allocate();
+    const bool over_limit = !admit();
+    own_->connections.fetch_add(1, std::memory_order_relaxed);
+    void* memory = over_limit && !may_refuse_aloud() ? nullptr : pairs_.allocate();
     if (memory == nullptr) {
-        common.connections.fetch_sub(1, std::memory_order_relaxed);
+        uncount();
         return;
     }
     auto* block = new (memory) pair_block;
-    begin(*new (block->connection) http1_connection(*this, *stream.release()));
+    begin(*new (block->connection) http1_connection(*this, *stream.release()), over_limit);
 }
 
-void worker::begin(http1_connection& added) noexcept {
+void worker::begin(http1_connection& added, bool over_limit) noexcept {
     connections_.push_back(added);
     ++connection_count_;
     if (watcher != nullptr) watcher->accepted(added.id());
-    added.begin();
+    if (over_limit) {
+        added.begin_refusing();
+    } else {
+        added.begin();
+    }
 }
 
 void worker::free(http1_connection& ended, close_reason why) noexcept {
     if (watcher != nullptr) watcher->closed(ended.id(), why);
+    dispose(ended);
+    uncount();
+    check_drained();
+}
+
+void worker::dispose(http1_connection& ended) noexcept {
     auto* block = reinterpret_cast<pair_block*>(&ended);
     net::byte_stream& stream = ended.stream();
     ended.list_hook<connection_tag>::unlink();
@@ -135,8 +184,55 @@ void worker::free(http1_connection& ended, close_reason why) noexcept {
     }
     pairs_.free(block);
     --connection_count_;
-    common.connections.fetch_sub(1, std::memory_order_relaxed);
-    check_drained();
+}
+
+void worker::look() noexcept {
+    for (const std::unique_ptr<accept_line>& line : lines_) {
+        line->unlink();
+        line->accepting.close();
+        // Registered anew, it tries at once.
+        if (const auto opened = line->accepting.open(on, line->from); !opened) {
+            log::error("a listening socket has failed", log::field("error", opened.error().text()));
+            continue;
+        }
+        line->accepting.arm(line.get());
+    }
+}
+
+// The socket goes as it is; nothing was read from it.
+void worker::move_away(http1_connection& fresh) noexcept {
+    auto* block = reinterpret_cast<pair_block*>(&fresh);
+    if (static_cast<void*>(&fresh.stream()) != static_cast<void*>(block->stream)) return;
+    net::accepted nothing;
+    std::unique_ptr<moved_connection> moved = moved_connection::make(nothing);
+    if (moved == nullptr) return;
+    fresh.forget_stream();
+    moved->got.socket = static_cast<net::socket_stream&>(fresh.stream()).release(moved->got.peer);
+    if (watcher != nullptr) watcher->closed(fresh.id(), close_reason::moved);
+    dispose(fresh);
+    own_->connections.fetch_sub(1, std::memory_order_relaxed);
+    common.seats.forward(std::move(moved));
+}
+
+void worker::retire(time_point deadline, void (*done)(void*) noexcept, void* data) noexcept {
+    if (draining_) return;
+    own_->open.store(false, std::memory_order_relaxed);
+    for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr;) {
+        http1_connection* next = connections_.after(*at);
+        if (at->is_fresh()) move_away(*at);
+        at = next;
+    }
+    drain(deadline, done, data);
+    // A connection may have been reported to this loop alone.
+    for (const std::shared_ptr<seat>& each : common.seats.all()) {
+        if (!each->open.load(std::memory_order_relaxed)) continue;
+        try {
+            if (each->home.post([to = each] { to->of.look(); })) break;
+        } catch (const std::bad_alloc&) {
+            log::warn("no memory: a connection may wait until the next one arrives");
+            break;
+        }
+    }
 }
 
 void worker::drain(time_point deadline, void (*done)(void*) noexcept, void* data) noexcept {
@@ -144,6 +240,7 @@ void worker::drain(time_point deadline, void (*done)(void*) noexcept, void* data
     draining_ = true;
     drained_ = done;
     drained_data_ = data;
+    own_->open.store(false, std::memory_order_relaxed);
     lines_.clear();
     on.arm(drain_alarm_, deadline);
     for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr;) {

@@ -28,6 +28,16 @@ public:
     /// Serves a connection that somebody else has made. The worker takes `stream` over.
     void serve(std::unique_ptr<net::byte_stream> stream) noexcept;
 
+    /// Takes a connection that was accepted, here or on another loop, and is counted already.
+    void adopt(net::accepted& got) noexcept;
+    /// The loops that a new connection may go to. Before the first connection, and then on the loop.
+    void know(seat_list others) noexcept { seats_ = std::move(others); }
+    const std::shared_ptr<seat>& place() const noexcept { return own_; }
+    /// Looks at the listening sockets, though nothing was reported: another loop may have been told and has ended.
+    void look() noexcept;
+    /// Like drain, while other loops go on: connections that have sent nothing yet go to them.
+    void retire(time_point deadline, void (*done)(void*) noexcept, void* data) noexcept;
+
     /// Accepts no more, ends what is idle, and calls `done(data)` on the loop once nothing is left, at the latest a little after `deadline`.
     void drain(time_point deadline, void (*done)(void*) noexcept, void* data) noexcept;
     /// Ends everything now.
@@ -66,9 +76,14 @@ private:
     struct pair_block;
 
     void accept_from(accept_line& line) noexcept;
-    void adopt(net::accepted& got) noexcept;
-    void begin(http1_connection& added) noexcept;
+    void take(net::accepted& got, bool over_limit) noexcept;
+    void seat_somewhere(net::accepted& got) noexcept;
+    void begin(http1_connection& added, bool over_limit) noexcept;
     bool admit() noexcept;
+    bool may_refuse_aloud() noexcept;
+    void uncount() noexcept;
+    void move_away(http1_connection& fresh) noexcept;
+    void dispose(http1_connection& ended) noexcept;
     void check_drained() noexcept;
     void refresh_prefix() noexcept;
 
@@ -78,6 +93,10 @@ private:
     std::vector<std::unique_ptr<accept_line>> lines_;
     list<http1_connection, connection_tag> connections_;
     std::size_t connection_count_ = 0;
+    std::shared_ptr<seat> own_;
+    seat_list seats_;
+    time_point refusals_since_{};
+    std::uint32_t refusals_ = 0;
     alarm drain_alarm_;
     void (*drained_)(void*) noexcept = nullptr;
     void* drained_data_ = nullptr;
