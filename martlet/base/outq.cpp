@@ -256,4 +256,16 @@ std::size_t outq::block_bytes_held() const noexcept {
     return held;
 }
 
+std::size_t outq::memory_bytes_held() const noexcept {
+    std::size_t held = 0;
+    for (block* b = first_; b != nullptr; b = b->next) {
+        held += b->block_bytes;
+        for (std::uint32_t at = b->records_at; at != b->front_at; at += record_bytes) {
+            const auto* each = reinterpret_cast<const record*>(b->start() + at);
+            if (!each->is_file) held += each->memory.size();
+        }
+    }
+    return held;
+}
+
 }  // namespace martlet::inline v0

@@ -96,6 +96,8 @@ public:
 
     /// Memory held in blocks, their headers and unused room included; what slices own is not counted.
     std::size_t block_bytes_held() const noexcept;
+    /// All memory that is held: blocks, and what slices own. Looks at every piece.
+    std::size_t memory_bytes_held() const noexcept;
 
 private:
     struct record;

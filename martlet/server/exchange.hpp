@@ -49,6 +49,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     invalid_field,      ///< local: a name or value that must not go on the wire, or a field that the server sets itself
     not_answered,       ///< local: a handler returned without answering
     content_too_slow,   ///< peer: its content came below the lowest rate
+    server_full,        ///< system: the server holds as much as it may
     content_waited,     ///< local: the content is being read already
     no_stream,          ///< local: only a coroutine handler, or one that answers later, can stream, and once
     stream_ended,       ///< local: the stream has ended already

@@ -154,6 +154,12 @@ public:
         connections_max_ = count;
         return *this;
     }
+    /// What peers make the whole server hold beyond a turn: unfinished heads, contents, answers that are not taken. From three quarters of it
+    /// on no content is begun and the slowest connections are refused with 503; at all of it every new request is answered 503.
+    limits& buffered_bytes_max(std::uint64_t bytes) noexcept {
+        buffered_bytes_max_ = bytes;
+        return *this;
+    }
     /// Connections beyond connections_max that a loop answers in a second, with 503; further ones are closed without an answer.
     limits& refusals_per_second_max(std::uint32_t count) noexcept {
         refusals_per_second_max_ = count;
@@ -189,6 +195,7 @@ public:
     std::size_t flush_bytes() const noexcept { return flush_bytes_; }
     std::uint32_t accepts_per_turn_max() const noexcept { return accepts_per_turn_max_; }
     std::uint32_t connections_max() const noexcept { return connections_max_; }
+    std::uint64_t buffered_bytes_max() const noexcept { return buffered_bytes_max_; }
     std::uint32_t refusals_per_second_max() const noexcept { return refusals_per_second_max_; }
     duration drain_timeout() const noexcept { return drain_timeout_; }
 
@@ -221,6 +228,7 @@ private:
     std::size_t flush_bytes_ = 64 * 1024;
     std::uint32_t accepts_per_turn_max_ = 64;
     std::uint32_t connections_max_ = 50'000;
+    std::uint64_t buffered_bytes_max_ = 256 * 1024 * 1024;
     std::uint32_t refusals_per_second_max_ = 100;
     duration drain_timeout_ = std::chrono::seconds(30);
 };

@@ -30,6 +30,7 @@ http1_connection::http1_connection(worker& of, net::byte_stream& stream) noexcep
 http1_connection::~http1_connection() {
     drop_collecting();
     drop_pending();
+    worker_.held.remove(std::size_t{held_kib_} * 1024);
 }
 
 void http1_connection::move_to(state next) noexcept {
@@ -159,6 +160,7 @@ void http1_connection::drop_pending() noexcept {
 }
 
 void http1_connection::wait_for_input() noexcept {
+    account_if_held();
     const time_point now = worker_.on.now();
     if (unserved_) {
         // Others have their turn before the rest of this batch.
@@ -238,6 +240,7 @@ void http1_connection::write() noexcept {
         disarm_input();
     }
     if (open_ != nullptr && out_.size() != before) open_->output_taken();
+    account();
     if (!output_waits_ || out_.size() != before) {
         output_waits_ = true;
         set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
@@ -247,6 +250,7 @@ void http1_connection::write() noexcept {
 
 void http1_connection::written() noexcept {
     output_waits_ = false;
+    account_if_held();
     if (state_ == state::finishing) {
         linger();
     } else if (state_ == state::blocked) {
@@ -408,6 +412,7 @@ void http1_connection::lose(close_reason reason, error why) noexcept {
     output_node::unlink();
     worker_.on.disarm(*this);
     stream_.close();
+    account_if_held();
     move_to(state::gone);
     open_->take_no_answer();
     open_->output_gone(why);

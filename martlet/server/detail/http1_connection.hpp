@@ -25,6 +25,7 @@
 #include <martlet/net/byte_stream.hpp>
 #include <martlet/rt/ready.hpp>
 #include <martlet/server/body_source.hpp>
+#include <martlet/server/detail/buffered_bytes.hpp>
 #include <martlet/server/handler.hpp>
 #include <martlet/server/observer.hpp>
 #include <martlet/server/router.hpp>
@@ -58,6 +59,9 @@ struct output_node : ready_node {
     using ready_node::ready_node;
 };
 
+/// What a connection holds for a peer that is not done, in the order in which it is given up.
+enum class burden : std::uint8_t { content, head, output, none };
+
 /// Made, owned and freed by its worker; it asks the worker to free it.
 class http1_connection final : public input_node, public output_node, public timer_node, public list_hook<connection_tag> {
 public:
@@ -83,6 +87,14 @@ public:
     void response_queued(const http1_exchange& of, int status) noexcept;
     /// Makes the prefix right for this moment; true when the connection is to close after the present answer.
     bool bring_up_to_date() noexcept;
+
+    // --- when the server holds too much: http1_connection_pressure.cpp ---
+
+    detail::burden burden() const noexcept;
+    /// Of two that hold something, the one to be given up first: by what it is, then by which must make progress sooner.
+    bool is_slower_than(const http1_connection& other) const noexcept;
+    /// Gives up what it holds: 503, or a reset when the peer does not take its answers.
+    void give_way() noexcept;
 
     // --- for the exchange: content ---
 
@@ -150,6 +162,13 @@ private:
     void skip(buffer& in) noexcept;
     bool content_timed_out() noexcept;
 
+    void account() noexcept;
+    void account_if_held() noexcept {
+        if (pending_ != nullptr || held_kib_ != 0) [[unlikely]]
+            account();
+    }
+    bool refused_for(pressure at_least, http1_exchange& x) noexcept;
+
     bool keep_rest(buffer& in) noexcept;
     bool keep(std::string_view bytes) noexcept;
     void drop_pending() noexcept;
@@ -179,6 +198,7 @@ private:
     time_point deadline_{};
     std::uint32_t lingered_bytes_ = 0;
     std::uint32_t requests_ = 0;
+    std::uint32_t held_kib_ = 0;  // as the worker has it counted
     state state_ = state::reading;
     close_reason reason_ = close_reason::finished;
     bool in_call_ : 1 = false;        // a plain handler is on another thread's stack

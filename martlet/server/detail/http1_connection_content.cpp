@@ -44,6 +44,8 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         }
         return;
     }
+    // Before the memory of a content is taken.
+    if (refused_for(pressure::tight, x)) return;
     const bool collects = h != nullptr && h->is_plain() && !ignored;
     http1_open_exchange* made = nullptr;
     if (collects) {
@@ -112,6 +114,7 @@ bool http1_connection::must_close_behind_content() noexcept {
 // --- waiting for more ---
 
 void http1_connection::wait_for_content() noexcept {
+    account_if_held();
     const bool pulled = state_ == state::running && open_ != nullptr && open_->is_awaited();
     if (state_ == state::running && !pulled) {
         if (!in_call_) arm_input(direction::closing);

@@ -67,7 +67,7 @@ bool http1_connection::serve(buffer& in) noexcept {
     const http1::head_limits& head_bounds = worker_.common.head_bounds;
     const std::size_t flush_bytes = worker_.bounds.flush_bytes();
     // The short way ends before the last request of the connection, which says so in its answer; none takes it while the server stops.
-    const bool simple = worker_.is_simple();
+    const bool simple = worker_.is_simple() && worker_.held.now() != pressure::full;
     const std::uint32_t slice = std::max(worker_.bounds.slice_requests_max(), 1u);
     const std::uint32_t before_last = worker_.bounds.requests_max() - 1 - requests_;
     const std::uint32_t ordinary_max = !simple ? 0 : std::min(slice - 1, before_last);
@@ -143,6 +143,7 @@ http1::persistence http1_connection::persistence_for(const http1_exchange& x) no
 }
 
 void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
+    if (refused_for(pressure::full, x)) return;
     const routing where = worker_.common.app.resolve(x.method(), x.path(), x.params());
     if (where.to() != nullptr) worker_.on.note_activity(where.to()->path().c_str());
     if (x.method() == http::method::connect) {
@@ -174,6 +175,10 @@ void http1_connection::answer_without_handler(http1_exchange& x, int status, std
     response res(x);
     if (!allow.empty()) {
         const auto set = res.set(http::field_id::allow, allow);
+        if (!set) log::warn(set.error().text(), log::field("path", x.path()));
+    }
+    if (status == 503) {
+        const auto set = res.set("Retry-After", "1");
         if (!set) log::warn(set.error().text(), log::field("path", x.path()));
     }
     if (status == 204) {
@@ -305,6 +310,8 @@ void http1_connection::go_on() noexcept {
             write();
         }
     } else {
+        // Nothing more of it is wanted, and the peer may take its time to go.
+        if (state_ == state::finishing) drop_pending();
         queue_output();
         if (state_ == state::reading) {
             wait_for_input();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <martlet/server/detail/buffered_bytes.hpp>
 #include <martlet/server/detail/seat.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/server/observer.hpp>
@@ -22,7 +23,8 @@ public:
                           .head_bytes_max(bounds.head_bytes_max())
                           .fields_max(bounds.fields_max())
                           .field_bytes_max(bounds.field_bytes_max())),
-          watcher(watcher) {}
+          watcher(watcher),
+          held(bounds.buffered_bytes_max()) {}
 
     const router& app;
     const limits bounds;
@@ -34,6 +36,7 @@ public:
     std::atomic<std::uint64_t> connections_accepted{0};
     std::atomic<std::uint64_t> connections_refused{0};
     seating seats{connections};
+    buffered_bytes held;
 };
 
 }  // namespace martlet::inline v0::server::detail

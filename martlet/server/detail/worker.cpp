@@ -40,12 +40,14 @@ worker::worker(loop& loop_of, shared& all)
       records(all.bounds.fields_max()),
       plain(records.data(), static_cast<std::uint16_t>(records.size())),
       home(loop_of.handle()),
+      held(all.held),
       pairs_(sizeof(pair_block), loop_of.pages()),
       own_(std::make_shared<seat>(*this, home)),
       drain_alarm_(*this, [](timer_node& timer) noexcept { static_cast<alarm&>(timer).of.force(); }) {}
 
 worker::~worker() {
     on.disarm(drain_alarm_);
+    relief_.unlink();
     MARTLET_ASSERT(connections_.empty(), "a server is drained before it is destroyed");
 }
 
@@ -257,6 +259,21 @@ void worker::force() noexcept {
         at->force(cancel_reason::shutting_down, close_reason::shutting_down);
         at = next;
     }
+}
+
+// A few at a time, so that others on the loop have their turn.
+void worker::relieve() noexcept {
+    constexpr int refused_per_run_max = 16;
+    for (int left = refused_per_run_max; left != 0; --left) {
+        if (held.now() == pressure::none) return;
+        http1_connection* slowest = nullptr;
+        for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr; at = connections_.after(*at)) {
+            if (at->burden() != burden::none && (slowest == nullptr || at->is_slower_than(*slowest))) slowest = at;
+        }
+        if (slowest == nullptr) return;
+        slowest->give_way();
+    }
+    relieve_later();
 }
 
 void worker::check_drained() noexcept {

@@ -47,6 +47,11 @@ public:
     bool is_simple() const noexcept { return watcher == nullptr && !on.allows_hand_over() && !draining_; }
     std::size_t connections() const noexcept { return connection_count_; }
 
+    /// The server holds too much: the slowest of this loop's connections give up what they hold, soon.
+    void relieve_later() noexcept {
+        if (!relief_.is_linked()) on.ready(relief_);
+    }
+
     /// Called by a connection that has ended.
     void free(http1_connection& ended, close_reason why) noexcept;
 
@@ -64,9 +69,16 @@ public:
     std::vector<http1::field_record> records;
     http1_exchange plain;
     loop_handle home;
+    buffered_bytes_share held;
 
 private:
     class accept_line;
+    class relief : public ready_node {
+    public:
+        explicit relief(worker& of) noexcept
+            : ready_node([](ready_node& node) noexcept { static_cast<relief&>(node).of.relieve(); }), of(of) {}
+        worker& of;
+    };
     class alarm : public timer_node {
     public:
         alarm(worker& of, expired_function expired) noexcept : timer_node(expired), of(of) {}
@@ -84,6 +96,7 @@ private:
     void uncount() noexcept;
     void move_away(http1_connection& fresh) noexcept;
     void dispose(http1_connection& ended) noexcept;
+    void relieve() noexcept;
     void check_drained() noexcept;
     void refresh_prefix() noexcept;
 
@@ -97,6 +110,7 @@ private:
     seat_list seats_;
     time_point refusals_since_{};
     std::uint32_t refusals_ = 0;
+    relief relief_{*this};
     alarm drain_alarm_;
     void (*drained_)(void*) noexcept = nullptr;
     void* drained_data_ = nullptr;
