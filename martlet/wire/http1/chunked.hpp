@@ -48,6 +48,8 @@ public:
     explicit chunked_decoder(const content_limits& limits, std::uint64_t content_bytes_max = content_unlimited) noexcept
         : content_left_(content_bytes_max), limits_(&limits.numbers()), trailers_(limits.numbers().trailer_bytes) {}
 
+    explicit chunked_decoder(const content_limits&& limits, std::uint64_t content_bytes_max = content_unlimited) = delete;
+
     /// Judges bytes up to the end of the content, or up to a second piece of it: with `more` and bytes left over, feed those. A step that
     /// gives content never fails; the byte that fails it is left over.
     content_step feed(std::string_view bytes) noexcept;
