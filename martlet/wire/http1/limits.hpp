@@ -42,7 +42,8 @@ struct content_limit_numbers {
 /// The most that `head_bytes_max` may be: offsets in a head have 16 bits.
 inline constexpr std::size_t head_bytes_cap = 65535;
 
-/// What one head may take; the words are those of requests, and a status line counts as a request line. A head of exactly a limit is accepted, one unit more is refused with the status named.
+/// What one head may take; the words are those of requests, and a status line counts as a request line. A head of exactly a limit is
+/// accepted, one unit more is refused with the status named.
 class head_limits {
 public:
     constexpr head_limits() noexcept = default;
