@@ -1,5 +1,5 @@
-// The cases of tests/vectors/http1/client-cases.jsonl at the level of the codec: whole, at every split and byte by byte. What is not the strict
-// answer stands in the table below with its reason.
+// The cases of tests/vectors/http1/client-cases.jsonl at the level of the codec: whole, at every split and byte by byte. What is not the
+// strict answer stands in the table below with its reason.
 #include <gtest/gtest.h>
 
 #include <filesystem>

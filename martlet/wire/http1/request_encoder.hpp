@@ -19,8 +19,8 @@ class request_start {
 public:
     static constexpr std::size_t target_bytes_max = 32768;
 
-    /// Takes what `parse_request` would take, and refuses the rest with its code, blamed on the program: a method that is no token, a target
-    /// of no form or of one that the method does not have, a Host that is no authority or not that of an absolute target.
+    /// Takes what `parse_request` would take, and refuses the rest with its code, blamed on the program: a method that is no token, a
+    /// target of no form or of one that the method does not have, a Host that is no authority or not that of an absolute target.
     ///
     /// The target is a path with an optional query ("/a?b"); "http://..." or "https://..." to a proxy; "host:port" for CONNECT; "*" for
     /// OPTIONS. The host is without the scheme's own port by custom.

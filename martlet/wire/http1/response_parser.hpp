@@ -46,8 +46,8 @@ private:
 
 /// Parses the head at the beginning of `bytes`, which is everything received since the request was sent or the last interim head ended.
 ///
-/// A complete head may be interim: then `parse_response` is called again with what follows it. A refusal comes as early as the line that earns
-/// it; how the bytes were split changes neither verdict nor code. A refused response ends the connection; the error of its code is
+/// A complete head may be interim: then `parse_response` is called again with what follows it. A refusal comes as early as the line that
+/// earns it; how the bytes were split changes neither verdict nor code. A refused response ends the connection; the error of its code is
 /// `make_response_error`. `out` borrows `bytes`.
 parse_status parse_response(std::string_view bytes, const head_limits& limits, response_context context, response_head& out,
                             response_resume& resume) noexcept;

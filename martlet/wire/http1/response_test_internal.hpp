@@ -99,7 +99,8 @@ private:
     bool done_ = false;
 };
 
-/// What becomes of `bytes`: the verdict and, `with_fields`, a second line with how many were consumed and what was told. Given `first`, then `step` at a time; `ends`: the connection ends behind them.
+/// What becomes of `bytes`: the verdict and, `with_fields`, a second line with how many were consumed and what was told. Given `first`,
+/// then `step` at a time; `ends`: the connection ends behind them.
 inline std::string response_verdict(std::string_view bytes, std::size_t first, std::size_t step, response_context context, bool ends,
                                     const head_limits& limits = head_limits(), std::uint64_t content_bytes_max = 1 << 20,
                                     bool with_fields = false) {
