@@ -39,14 +39,16 @@ inline constexpr std::uint64_t content_unlimited = UINT64_MAX;
 /// A chunked content as it is received. 72 bytes; takes memory only when a trailer field comes. After `complete` or `failed` it
 /// consumes nothing.
 ///
-/// Every byte is judged by itself, so how the bytes were split changes neither the content nor the verdict. Only CRLF ends a line. Whitespace
-/// stands nowhere but around ';' and '=' of an extension (section 7.1.1); extensions are checked and dropped.
+/// Every byte is judged by itself, so how the bytes were split changes neither the content nor the verdict. Only CRLF ends a line.
+/// Whitespace stands nowhere but around ';' and '=' of an extension (section 7.1.1); extensions are checked and dropped.
 class chunked_decoder {
 public:
     /// `limits` must outlive the decoder. A chunk that brings the content above `content_bytes_max` is refused at its size line with
     /// `content_too_large`.
     explicit chunked_decoder(const content_limits& limits, std::uint64_t content_bytes_max = content_unlimited) noexcept
         : content_left_(content_bytes_max), limits_(&limits.numbers()), trailers_(limits.numbers().trailer_bytes) {}
+
+    explicit chunked_decoder(const content_limits&& limits, std::uint64_t content_bytes_max = content_unlimited) = delete;
 
     /// Judges bytes up to the end of the content, or up to a second piece of it: with `more` and bytes left over, feed those. A step that
     /// gives content never fails; the byte that fails it is left over.
@@ -61,8 +63,8 @@ public:
     /// The same, with the status to answer. Only when failed.
     martlet::error error() const noexcept { return make_error(why_); }
 
-    /// The trailer fields, good as long as the decoder; none before the content is complete. Never to be merged into the fields of the head.
-    /// Those that `trailer_use_of` drops are not among them.
+    /// The trailer fields, good as long as the decoder; none before the content is complete. Never to be merged into the fields of the
+    /// head. Those that `trailer_use_of` drops are not among them.
     field_lines trailers() const noexcept {
         return phase_ == phase::complete ? field_lines(trailers_.view().substr(0, kept_bytes_)) : field_lines();
     }

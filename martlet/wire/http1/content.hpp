@@ -16,6 +16,8 @@ public:
     /// `content_too_large`, and what has no length fails when it comes to exceed it.
     content_decoder(body_framing framing, const content_limits& limits, std::uint64_t content_bytes_max = content_unlimited) noexcept;
 
+    content_decoder(body_framing framing, const content_limits&& limits, std::uint64_t content_bytes_max = content_unlimited) = delete;
+
     /// As `chunked_decoder::feed`. The last bytes of a content with a length come with `complete`.
     content_step feed(std::string_view bytes) noexcept;
 
@@ -24,6 +26,7 @@ public:
     content_state end_of_input() noexcept;
 
     content_state state() const noexcept { return is_chunked_ ? chunked_.state() : state_; }
+    /// Why it failed; `none` unless it did. Of a response, `make_response_error` makes the error.
     errc code() const noexcept { return why_ != errc::none ? why_ : chunked_.code(); }
     martlet::error error() const noexcept { return make_error(code()); }
 

@@ -85,6 +85,12 @@ constexpr status_table status_lines = make_status_table();
     return put(out + 3, " \r\n");
 }
 
+char* put_status_line(char* out, int status) noexcept {
+    const auto offset = static_cast<unsigned>(status - status_min);
+    const unsigned line = offset < statuses ? status_lines.index[offset] : 0u;
+    return line != 0 ? put(out, status_lines.lines[line]) : put_unknown_status(out, status);
+}
+
 constexpr std::size_t media_types = static_cast<std::size_t>(http::media::custom);
 
 consteval std::array<piece, media_types> make_type_pieces() {
@@ -181,9 +187,7 @@ char* encode_plain_head(char* out, int status, http::media type, std::uint64_t c
 
 char* encode_any_head(char* out, int status, http::content_type type, body_framing framing, std::string_view extra, persistence connection,
                       const response_prefix& prefix) noexcept {
-    const auto offset = static_cast<unsigned>(status - status_min);
-    const unsigned line = offset < statuses ? status_lines.index[offset] : 0u;
-    out = line != 0 ? put(out, status_lines.lines[line]) : put_unknown_status(out, status);
+    out = put_status_line(out, status);
     out = put(out, prefix.bytes());
     if (type.id() == http::media::custom) {
         out = put(out, "Content-Type: ");
@@ -201,6 +205,20 @@ char* encode_any_head(char* out, int status, http::content_type type, body_frami
     out = put(out, extra);
     if (connection == persistence::close) out = put(out, "Connection: close\r\n");
     if (connection == persistence::keep_alive) out = put(out, "Connection: keep-alive\r\n");
+    return put(out, "\r\n");
+}
+
+char* encode_interim_head(char* out, int status, std::string_view extra) noexcept {
+    out = put(put_status_line(out, status), extra);
+    return put(out, "\r\n");
+}
+
+char* encode_switching_head(char* out, http::field_value protocol, std::string_view extra, const response_prefix& prefix) noexcept {
+    out = put(put_status_line(out, 101), prefix.bytes());
+    out = put(out, "Connection: Upgrade\r\nUpgrade: ");
+    out = put(out, protocol.text());
+    out = put(out, "\r\n");
+    out = put(out, extra);
     return put(out, "\r\n");
 }
 

@@ -123,6 +123,23 @@ inline char* encode_head(char* out, int status, http::content_type type, body_fr
     return encode_any_head(out, status, type, framing, extra, connection, prefix);
 }
 
+/// How a content whose length is not known is framed: chunked, or ended with the connection to HTTP/1.0, which then closes.
+constexpr body_framing streamed_framing(int version_minor) noexcept {
+    return version_minor == 0 ? body_framing::until_close() : body_framing::chunked();
+}
+
+/// Writes an interim response (RFC 9110 section 15.2) and returns the byte behind it: 102 or 103 with its fields, 100. Never sent to
+/// HTTP/1.0. `extra` as for `encode_head`. Needs `interim_bytes_max(extra)` writable bytes.
+char* encode_interim_head(char* out, int status, std::string_view extra) noexcept;
+constexpr std::size_t interim_bytes_max(std::string_view extra) noexcept { return plain_head_bytes_max + extra.size(); }
+
+/// Writes 101 (Switching Protocols) to `protocol` and returns the byte behind it. `extra` as for `encode_head`. Needs
+/// `switching_bytes_max(protocol, extra)` writable bytes.
+char* encode_switching_head(char* out, http::field_value protocol, std::string_view extra, const response_prefix& prefix) noexcept;
+constexpr std::size_t switching_bytes_max(http::field_value protocol, std::string_view extra) noexcept {
+    return plain_head_bytes_max + protocol.text().size() + extra.size();
+}
+
 /// The whole of "HTTP/1.1 100 Continue" with its empty line.
 inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n\r\n";
 

@@ -93,6 +93,35 @@ TEST(encode_head, extra_fields) {
               std::string::npos);
 }
 
+TEST(encode_head, of_a_stream) {
+    const auto streamed = [](int minor) {
+        return encoded(200, media::text, streamed_framing(minor), {}, minor == 0 ? persistence::close : persistence::keep, at_1994());
+    };
+    EXPECT_TRUE(streamed(1).ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    EXPECT_TRUE(streamed(7).ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    EXPECT_TRUE(streamed(0).ends_with("\r\nConnection: close\r\n\r\n"));
+    EXPECT_EQ(streamed(0).find("Transfer-Encoding"), std::string::npos);
+}
+
+TEST(encode_interim_head, statuses_and_fields) {
+    const auto interim = [](int status, std::string_view extra) {
+        std::vector<char> room(interim_bytes_max(extra));
+        return std::string(room.data(), encode_interim_head(room.data(), status, extra));
+    };
+    EXPECT_EQ(interim(100, {}), continue_response);
+    EXPECT_EQ(interim(103, "Link: </a>; rel=preload\r\n"), "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n");
+    EXPECT_EQ(interim(199, {}), "HTTP/1.1 199 \r\n\r\n");
+}
+
+TEST(encode_switching_head, names_the_protocol) {
+    const auto protocol = field_value::literal("websocket");
+    const std::string extra = "Sec-WebSocket-Accept: x\r\n";
+    std::vector<char> room(switching_bytes_max(protocol, extra));
+    EXPECT_EQ(std::string(room.data(), encode_switching_head(room.data(), protocol, extra, at_1994())),
+              "HTTP/1.1 101 Switching Protocols\r\n" + std::string(server_and_date) + "Connection: Upgrade\r\nUpgrade: websocket\r\n" +
+                  extra + "\r\n");
+}
+
 TEST(response_prefix, date_and_server) {
     response_prefix prefix(field_value::literal("own"));
     EXPECT_EQ(prefix.bytes(), "Server: own\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n");

@@ -46,6 +46,9 @@ constexpr entry entries[] = {
     {431, "the trailer section is too large"},
     {400, "a field that may not be a trailer"},
     {400, "the connection ended before the content did"},
+    {400, "the status line is not version, status and reason with one space between"},
+    {400, "an upgrade that was not asked for, or without its fields"},
+    {400, "too many interim responses"},
     {503, "out of memory"},
 };
 
@@ -65,6 +68,11 @@ const error_category category("http1", &text_of);
 error make_error(errc code) noexcept {
     const int number = static_cast<int>(code);
     return {category, number, code == errc::out_of_memory ? blame::system : blame::peer, entry_of(number).status};
+}
+
+error make_response_error(errc code) noexcept {
+    if (code == errc::out_of_memory) return make_error(code);
+    return {category, static_cast<int>(code), blame::peer, 502};
 }
 
 }  // namespace martlet::inline v0::http1

@@ -45,6 +45,9 @@ enum class errc : std::uint8_t {
     trailers_too_large,         ///< 431
     forbidden_trailer,          ///< 400: a field that frames or routes a message, behind it
     incomplete_content,         ///< 400: the connection ended before the content did
+    bad_status_line,            ///< not `version SP status [SP reason]`, of a response
+    unexpected_upgrade,         ///< 101 without a request for it, or without its fields
+    too_many_interim_heads,     ///< more 1xx responses than are waited for
     out_of_memory,              ///< 503: no room for the trailers; blamed on the system
 };
 
@@ -52,5 +55,8 @@ extern const error_category category;
 
 /// The error for `code`, blamed on the peer, with its status as the hint.
 error make_error(errc code) noexcept;
+
+/// The error for `code` in a response, blamed on the peer: whoever answers a request by it says 502 (Bad Gateway).
+error make_response_error(errc code) noexcept;
 
 }  // namespace martlet::inline v0::http1

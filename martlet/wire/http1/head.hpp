@@ -1,4 +1,5 @@
-// request_head: a parsed request head. It stays in wire form; this holds offsets into it and what was decided on the way.
+// request_head: a parsed request head. It stays in wire form; this holds offsets into it and what was decided on the way. What it says of
+// its fields, responses say too.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +43,8 @@ enum head_flags : std::uint8_t {
     flag_query = 8,
     flag_https = 16,
     flag_no_plain_end = 32,  ///< HTTP/1.0 or an absolute target: Host alone does not settle the head
+    flag_tunnel = 64,        ///< of a response: what follows is no HTTP
+    flag_asked = 128,        ///< of a response: the request asked for an upgrade
 };
 
 /// What the beginning of a request line settles; eight bytes, so that the usual one is one store.
@@ -56,7 +59,7 @@ struct line_facts {
 };
 static_assert(sizeof(line_facts) == 8);
 
-/// The state of a `request_head`, written by the parsers.
+/// The state of a head, written by the parsers.
 struct head_data {
     const char* base = nullptr;
     field_record* records = nullptr;
@@ -64,10 +67,16 @@ struct head_data {
     std::uint64_t repeated = 0;  ///< bit n: more than one
     std::uint64_t content_length = 0;
     std::uint32_t bytes = 0;
-    std::uint16_t target_bytes = 0;
+    union {
+        std::uint16_t target_bytes = 0;
+        std::uint16_t status;  ///< of a response
+    };
     std::uint16_t capacity = 0;
     line_facts line;
-    std::uint16_t path_bytes = 0;
+    union {
+        std::uint16_t path_bytes = 0;
+        std::uint16_t reason_bytes;  ///< of a response
+    };
     std::uint16_t count = 0;
     std::uint16_t host_offset = 0;
     std::uint16_t host_bytes = 0;
@@ -85,19 +94,13 @@ struct head_access;
 
 }  // namespace detail
 
-/// A request head: views into the bytes given to the parser, and the facts that decide what becomes of the request.
+/// The field lines of a parsed head: views into the bytes given to the parser.
 ///
 /// Owns neither the bytes nor the records, allocates nothing, and is trivially copyable. Views stay valid as long as the bytes do;
 /// `rebase` follows them to another place. What it says is undefined until a parse was complete.
-class request_head {
+class head_fields {
 public:
-    /// A head that keeps its field lines in `records`, which must outlive it. `capacity` limits the fields beside `fields_max`.
-    request_head(field_record* records, std::uint16_t capacity) noexcept {
-        data_.records = records;
-        data_.capacity = capacity;
-    }
-
-    /// The bytes of the head, from the request line to the empty line inclusive.
+    /// The bytes of the head, from its first line to the empty line inclusive.
     std::string_view bytes() const noexcept { return {data_.base, data_.bytes}; }
     /// The head's bytes are now at `bytes`: what was copied is what `bytes()` gave.
     void rebase(const char* bytes) noexcept { data_.base = bytes; }
@@ -107,6 +110,94 @@ public:
         data_.capacity = capacity;
     }
     const field_record* records() const noexcept { return data_.records; }
+
+    /// A field with `id` is present; never `other`, and in requests never a field of responses.
+    bool has(http::field_id id) const noexcept {
+        if (id >= first_response_id) [[unlikely]]
+            return lines_of(id) != 0;
+        return id != http::field_id::other && (data_.seen & http::field_bit(id)) != 0;
+    }
+    /// More than one field line has `id`.
+    bool is_repeated(http::field_id id) const noexcept {
+        if (id >= first_response_id) [[unlikely]]
+            return lines_of(id) > 1;
+        return has(id) && (data_.repeated & http::field_bit(id)) != 0;
+    }
+    /// The value of the first field with `id`, if there is one.
+    std::optional<std::string_view> field(http::field_id id) const noexcept {
+        if (!has(id)) return std::nullopt;
+        if (id >= first_response_id || is_repeated(id)) return first_of(id);
+        return value(data_.records[data_.last_index[static_cast<std::size_t>(id)]]);
+    }
+    /// The value of the first field called `name`, compared without case.
+    std::optional<std::string_view> field(std::string_view name) const noexcept;
+
+    std::size_t field_count() const noexcept { return data_.count; }
+    /// The field at `index` below `field_count()`, in the order received.
+    field_view field_at(std::size_t index) const noexcept {
+        const field_record& record = data_.records[index];
+        return {name(record), value(record), record.id};
+    }
+
+    /// Forward iteration over the fields in the order received.
+    class iterator {
+    public:
+        using value_type = field_view;
+        using difference_type = std::ptrdiff_t;
+        using iterator_category = std::input_iterator_tag;
+
+        iterator() noexcept = default;
+        iterator(const head_fields* head, std::size_t index) noexcept : head_(head), index_(index) {}
+        field_view operator*() const noexcept { return head_->field_at(index_); }
+        iterator& operator++() noexcept {
+            ++index_;
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            iterator before = *this;
+            ++index_;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.index_ == b.index_; }
+
+    private:
+        const head_fields* head_ = nullptr;
+        std::size_t index_ = 0;
+    };
+    iterator begin() const noexcept { return {this, 0}; }
+    iterator end() const noexcept { return {this, data_.count}; }
+
+protected:
+    head_fields(field_record* records, std::uint16_t capacity) noexcept {
+        data_.records = records;
+        data_.capacity = capacity;
+    }
+
+    std::string_view view(std::size_t offset, std::size_t bytes) const noexcept { return {data_.base + offset, bytes}; }
+
+    detail::head_data data_;
+
+private:
+    friend struct detail::head_access;
+
+    static constexpr http::field_id first_response_id = static_cast<http::field_id>(http::request_field_ids);
+
+    std::string_view value(const field_record& record) const noexcept { return view(record.value_offset, record.value_bytes); }
+    std::string_view name(const field_record& record) const noexcept {
+        if (record.name_bytes == 255) [[unlikely]]
+            return long_name(record);
+        return view(record.name_offset, record.name_bytes);
+    }
+    std::string_view long_name(const field_record& record) const noexcept;
+    std::string_view first_of(http::field_id id) const noexcept;
+    std::size_t lines_of(http::field_id id) const noexcept;
+};
+
+/// A request head, and the facts that decide what becomes of the request.
+class request_head : public head_fields {
+public:
+    /// A head that keeps its field lines in `records`, which must outlive it. `capacity` limits the fields beside `fields_max`.
+    request_head(field_record* records, std::uint16_t capacity) noexcept : head_fields(records, capacity) {}
 
     http::method method() const noexcept { return data_.line.method; }
     /// The method's token, also when it is `other`.
@@ -153,76 +244,13 @@ public:
     std::string_view ordinary_path() const noexcept { return view(path_offset(), data_.path_bytes); }
     /// Upgrade is present and Connection names it, in HTTP/1.1 (RFC 9110 section 7.8).
     bool wants_upgrade() const noexcept { return (data_.line.flags & detail::flag_upgrade) != 0; }
+    /// It wants that, and `protocol` is among those that Upgrade offers, compared without case.
+    bool wants_upgrade_to(std::string_view protocol) const noexcept;
     /// The peer waits for 100 (Continue) before it sends its content. Never in HTTP/1.0, never without content.
     bool expects_continue() const noexcept { return (data_.line.flags & detail::flag_expect_continue) != 0; }
 
-    /// A field with `id` is present. Ids of response fields are not looked for in requests and never are.
-    bool has(http::field_id id) const noexcept {
-        return id < first_response_id && id != http::field_id::other && (data_.seen & http::field_bit(id)) != 0;
-    }
-    /// More than one field line has `id`.
-    bool is_repeated(http::field_id id) const noexcept { return has(id) && (data_.repeated & http::field_bit(id)) != 0; }
-    /// The value of the first field with `id`, if there is one.
-    std::optional<std::string_view> field(http::field_id id) const noexcept {
-        if (!has(id)) return std::nullopt;
-        if (is_repeated(id)) return first_of(id);
-        return value(data_.records[data_.last_index[static_cast<std::size_t>(id)]]);
-    }
-    /// The value of the first field called `name`, compared without case.
-    std::optional<std::string_view> field(std::string_view name) const noexcept;
-
-    std::size_t field_count() const noexcept { return data_.count; }
-    /// The field at `index` below `field_count()`, in the order received.
-    field_view field_at(std::size_t index) const noexcept {
-        const field_record& record = data_.records[index];
-        return {name(record), value(record), record.id};
-    }
-
-    /// Forward iteration over the fields in the order received.
-    class iterator {
-    public:
-        using value_type = field_view;
-        using difference_type = std::ptrdiff_t;
-        using iterator_category = std::input_iterator_tag;
-
-        iterator() noexcept = default;
-        iterator(const request_head* head, std::size_t index) noexcept : head_(head), index_(index) {}
-        field_view operator*() const noexcept { return head_->field_at(index_); }
-        iterator& operator++() noexcept {
-            ++index_;
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            iterator before = *this;
-            ++index_;
-            return before;
-        }
-        friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.index_ == b.index_; }
-
-    private:
-        const request_head* head_ = nullptr;
-        std::size_t index_ = 0;
-    };
-    iterator begin() const noexcept { return {this, 0}; }
-    iterator end() const noexcept { return {this, data_.count}; }
-
 private:
-    friend struct detail::head_access;
-
-    static constexpr http::field_id first_response_id = static_cast<http::field_id>(http::request_field_ids);
-
     std::size_t path_offset() const noexcept { return std::size_t{data_.line.target_offset} + data_.line.path_skip; }
-    std::string_view view(std::size_t offset, std::size_t bytes) const noexcept { return {data_.base + offset, bytes}; }
-    std::string_view value(const field_record& record) const noexcept { return view(record.value_offset, record.value_bytes); }
-    std::string_view name(const field_record& record) const noexcept {
-        if (record.name_bytes == 255) [[unlikely]]
-            return long_name(record);
-        return view(record.name_offset, record.name_bytes);
-    }
-    std::string_view long_name(const field_record& record) const noexcept;
-    std::string_view first_of(http::field_id id) const noexcept;
-
-    detail::head_data data_;
 };
 
 }  // namespace martlet::inline v0::http1

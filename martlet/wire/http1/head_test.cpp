@@ -115,6 +115,19 @@ TEST(request_head, upgrade_and_expectation) {
     EXPECT_FALSE(of("0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n")->expects_continue());
 }
 
+TEST(request_head, upgrade_to_a_protocol) {
+    const auto of = [](std::string_view lines) {
+        return parsed("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\n" + std::string(lines) + "\r\n");
+    };
+    EXPECT_TRUE(of("Upgrade: websocket\r\n")->wants_upgrade_to("websocket"));
+    EXPECT_TRUE(of("Upgrade: h2c , WebSocket\r\n")->wants_upgrade_to("websocket"));
+    EXPECT_TRUE(of("Upgrade: h2c\r\nUpgrade: websocket\r\n")->wants_upgrade_to("websocket"));
+    EXPECT_FALSE(of("Upgrade: h2c, websocket2\r\n")->wants_upgrade_to("websocket"));
+    EXPECT_FALSE(of("Upgrade: web socket\r\n")->wants_upgrade_to("socket"));
+    EXPECT_FALSE(of("X: websocket\r\n")->wants_upgrade_to("websocket"));
+    EXPECT_FALSE(parsed("GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n\r\n")->wants_upgrade_to("websocket"));
+}
+
 TEST(request_head, fields_by_id_and_name) {
     const std::string long_name(300, 'L');
     const parsed head("GET / HTTP/1.1\r\nHost: h\r\nX-Own: 1\r\naccept: a\r\nTE: trailers\r\nAccept: b\r\nx-own: 2\r\nE:\r\n" + long_name +

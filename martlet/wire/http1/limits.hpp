@@ -19,6 +19,7 @@ struct limit_numbers {
     std::uint16_t method_bytes = 32;
     std::uint16_t leading_empty_lines = 1;
     bool encrypted = false;
+    std::uint16_t interim_heads = 32;
     std::uint32_t any_bytes = 8192;  ///< the smallest of the first three: a head that is no longer exceeds none of them
 
     constexpr void update() noexcept {
@@ -41,7 +42,8 @@ struct content_limit_numbers {
 /// The most that `head_bytes_max` may be: offsets in a head have 16 bits.
 inline constexpr std::size_t head_bytes_cap = 65535;
 
-/// What one request head may take. A head of exactly a limit is accepted, one unit more is refused with the status named.
+/// What one head may take; the words are those of requests, and a status line counts as a request line. A head of exactly a limit is
+/// accepted, one unit more is refused with the status named.
 class head_limits {
 public:
     constexpr head_limits() noexcept = default;
@@ -90,6 +92,12 @@ public:
         return *this;
     }
 
+    /// Interim responses (1xx) before the final one, for a client; 32; then an error. A request has none.
+    constexpr head_limits& interim_heads_max(std::uint16_t count) noexcept {
+        numbers_.interim_heads = count;
+        return *this;
+    }
+
     constexpr std::size_t request_line_bytes_max() const noexcept { return numbers_.request_line_bytes; }
     constexpr std::size_t head_bytes_max() const noexcept { return numbers_.head_bytes; }
     constexpr std::uint16_t fields_max() const noexcept { return numbers_.fields; }
@@ -97,6 +105,7 @@ public:
     constexpr std::uint16_t method_bytes_max() const noexcept { return numbers_.method_bytes; }
     constexpr std::uint16_t leading_empty_lines_max() const noexcept { return numbers_.leading_empty_lines; }
     constexpr bool encrypted() const noexcept { return numbers_.encrypted; }
+    constexpr std::uint16_t interim_heads_max() const noexcept { return numbers_.interim_heads; }
 
     constexpr const detail::limit_numbers& numbers() const noexcept { return numbers_; }
 

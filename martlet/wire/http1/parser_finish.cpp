@@ -3,6 +3,7 @@
 #include <martlet/wire/http/authority.hpp>
 #include <martlet/wire/http/char_class.hpp>
 #include <martlet/wire/http/field_table_internal.hpp>
+#include <martlet/wire/http/status.hpp>
 #include <martlet/wire/http1/parser_internal.hpp>
 
 namespace martlet::inline v0::http1::detail {
@@ -40,17 +41,6 @@ void for_each_value(const head_data& head, field_id id, Visit visit) {
     }
     for (std::size_t i = 0; i < head.count; ++i) {
         if (head.records[i].id == id && !visit(value(head, head.records[i]))) return;
-    }
-}
-
-// Calls `visit` with each element of a comma-separated list without the whitespace around it, empty ones included, while it returns true.
-template <class Visit>
-bool for_each_element(std::string_view list, Visit visit) {
-    for (;;) {
-        const std::size_t comma = list.find(',');
-        if (!visit(http::trim(list.substr(0, comma)))) return false;
-        if (comma == list.npos) return true;
-        list.remove_prefix(comma + 1);
     }
 }
 
@@ -157,6 +147,34 @@ errc judge_expectation(head_data& head) noexcept {
     return errc::none;
 }
 
+// What a response may not hold twice; fields of requests mean nothing in it.
+constexpr std::uint64_t response_singletons =
+    http::field_bit(field_id::content_length) | http::field_bit(field_id::content_type) | http::field_bit(field_id::content_range);
+
+bool has_two_locations(const head_data& head) noexcept {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < head.count; ++i) found += head.records[i].id == field_id::location;
+    return found > 1;
+}
+
+// Content that the fields announce and the status or the method rules out (RFC 9112 section 6.3).
+void judge_absence(head_data& head) noexcept {
+    const int status = head.status;
+    const bool was_chunked = head.line.framing == body_framing::kind::chunked;
+    if (head.line.method == http::method::head || http::forbids_content(status)) {
+        head.line.framing = body_framing::kind::none;
+        // Such a sender may well go on with chunks.
+        if (was_chunked && (http::is_interim(status) || status == 204)) head.line.flags &= static_cast<std::uint8_t>(~flag_keep_alive);
+    } else if (status == 205) {
+        const bool is_empty = head.line.framing == body_framing::kind::length && head.content_length == 0;
+        if (!is_empty) head.line.flags &= static_cast<std::uint8_t>(~flag_keep_alive);
+        head.line.framing = body_framing::kind::none;
+    } else if (head.line.framing == body_framing::kind::none) {
+        head.line.framing = body_framing::kind::close;
+        head.line.flags &= static_cast<std::uint8_t>(~flag_keep_alive);
+    }
+}
+
 }  // namespace
 
 constinit const std::uint64_t singleton_fields = make_singletons();
@@ -167,6 +185,23 @@ errc finish_head(head_data& head, bool host_is_valid) noexcept {
     if (const errc why = judge_framing(head); why != errc::none) return why;
     judge_connection(head);
     return judge_expectation(head);
+}
+
+errc finish_response(head_data& head, bool) noexcept {
+    if (head.line.method == http::method::connect && head.status / 100 == 2) {
+        head.line.framing = body_framing::kind::none;
+        head.line.flags |= flag_tunnel;
+        return errc::none;
+    }
+    if ((head.repeated & response_singletons) != 0 || has_two_locations(head)) return errc::repeated_field;
+    if (const errc why = judge_framing(head); why != errc::none) return why;
+    judge_connection(head);
+    judge_absence(head);
+    if (head.status == 101) {
+        if ((head.line.flags & (flag_asked | flag_upgrade)) != (flag_asked | flag_upgrade)) return errc::unexpected_upgrade;
+        head.line.flags |= flag_tunnel;
+    }
+    return errc::none;
 }
 
 }  // namespace martlet::inline v0::http1::detail

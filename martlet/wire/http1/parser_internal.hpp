@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include <martlet/wire/http/char_class.hpp>
 #include <martlet/wire/http1/error.hpp>
 #include <martlet/wire/http1/head.hpp>
 #include <martlet/wire/http1/limits.hpp>
@@ -16,10 +18,14 @@ namespace martlet::inline v0::http1::detail {
 
 /// The way of the parsers into the classes that users see.
 struct head_access {
-    static head_data& data(request_head& head) noexcept { return head.data_; }
+    static head_data& data(head_fields& head) noexcept { return head.data_; }
     template <class Resume>
     static scan_position& position(Resume& resume) noexcept {
         return resume.scan_;
+    }
+    template <class Resume>
+    static std::uint16_t& interim_heads(Resume& resume) noexcept {
+        return resume.interim_heads_;
     }
 };
 
@@ -31,6 +37,18 @@ inline constexpr std::uint64_t framing_fields = http::field_bit(http::field_id::
 /// The field line that a record may describe has at most this many name bytes; longer ones are marked.
 inline constexpr std::size_t long_name_bytes = 255;
 
+/// Calls `visit` with each element of a comma-separated list without the whitespace around it, empty ones included, while it returns true;
+/// false when it did not.
+template <class Visit>
+bool for_each_element(std::string_view list, Visit visit) {
+    for (;;) {
+        const std::size_t comma = list.find(',');
+        if (!visit(http::trim(list.substr(0, comma)))) return false;
+        if (comma == list.npos) return true;
+        list.remove_prefix(comma + 1);
+    }
+}
+
 // Request line, for all parsers (parser_line.cpp).
 
 /// Whether the bytes of a request line so far, at most its first `method_bytes + 1`, can begin with a method.
@@ -39,10 +57,15 @@ errc judge_method_start(const char* line, std::size_t bytes, const limit_numbers
 /// the head's base.
 errc parse_request_line(const char* line, std::size_t bytes, const limit_numbers& limits, head_data& head) noexcept;
 
+/// Judges a request target; the method is in `head`. Fills in the parts of `head` that it decides.
+errc parse_target(std::string_view target, const limit_numbers& limits, head_data& head) noexcept;
+/// Judges the version of a first line.
+errc parse_version(std::string_view version, head_data& head) noexcept;
+
 // A field line, of heads and of trailers (parser_scalar.cpp).
 
-/// Judges one whole field line without its CRLF, not empty and without control bytes: field-name ":" OWS field-value OWS (RFC 9112 section 5).
-/// Offsets in `record` count from `base`.
+/// Judges one whole field line without its CRLF, not empty and without control bytes: field-name ":" OWS field-value OWS (RFC 9112 section
+/// 5). Offsets in `record` count from `base`.
 errc parse_field_line(const char* base, const char* line, std::size_t bytes, field_record& record) noexcept;
 
 // The end of a head, for all parsers (parser_finish.cpp).
@@ -53,7 +76,22 @@ extern const std::uint64_t singleton_fields;
 /// Host was found valid before.
 errc finish_head(head_data& head, bool host_is_valid) noexcept;
 
+/// The same for a response: repeated fields, then framing by the request's method, connection and upgrade (RFC 9112 sections 6.3 and 9.3).
+errc finish_response(head_data& head, bool host_is_valid) noexcept;
+
 // The parsers.
+
+/// What differs between the heads of requests and of responses.
+struct head_grammar {
+    /// Whether a first line can begin with these bytes, which may be any part of it from its start.
+    errc (*judge_start)(const char* line, std::size_t bytes, const limit_numbers& limits) noexcept;
+    errc (*parse_first_line)(const char* line, std::size_t bytes, const limit_numbers& limits, head_data& head) noexcept;
+    errc (*finish)(head_data& head, bool host_is_valid) noexcept;
+    errc first_line_too_long;
+    std::size_t ids;  ///< of fields that are recorded by id
+};
+extern const head_grammar request_grammar;
+extern const head_grammar response_grammar;
 
 /// What the scalar parser found.
 struct scan_result {
@@ -63,8 +101,8 @@ struct scan_result {
 
 /// Goes on from `position` to the end of the head or of the bytes. With `record_fields`, `position` must be fresh, and `head` is filled in
 /// and judged as a whole; without, only the lines are judged, and `head` is scratch but for its capacity.
-scan_result scan_head(const char* data, std::size_t bytes, const limit_numbers& limits, scan_position& position, head_data& head,
-                      bool record_fields) noexcept;
+scan_result scan_head(const head_grammar& grammar, const char* data, std::size_t bytes, const limit_numbers& limits,
+                      scan_position& position, head_data& head, bool record_fields) noexcept;
 
 /// One attempt. 64 bytes behind the end are readable for all but `parse_head_scalar`.
 using head_parser = parse_status (*)(const char* data, std::size_t bytes, const limit_numbers& limits, head_data& head,

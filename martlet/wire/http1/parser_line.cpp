@@ -64,6 +64,8 @@ errc parse_absolute(std::string_view target, const limit_numbers& limits, head_d
     return errc::none;
 }
 
+}  // namespace
+
 errc parse_target(std::string_view target, const limit_numbers& limits, head_data& head) noexcept {
     if (head.line.method == http::method::connect) {
         const auto authority = http::authority::parse(target);
@@ -93,8 +95,6 @@ errc parse_version(std::string_view version, head_data& head) noexcept {
     head.line.version_minor = static_cast<std::uint8_t>(version[7] - '0');
     return errc::none;
 }
-
-}  // namespace
 
 errc judge_method_start(const char* line, std::size_t bytes, const limit_numbers& limits) noexcept {
     for (std::size_t i = 0; i < bytes; ++i) {

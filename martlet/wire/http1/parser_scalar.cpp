@@ -31,10 +31,10 @@ errc skip_empty_lines(const char* data, std::uint32_t bytes, const limit_numbers
 }
 
 // Looks for the end of the line from `position.scanned` on; its CRLF is at `scanned` when `found`.
-errc find_line_end(const char* data, std::uint32_t bytes, std::uint32_t head_start, const limit_numbers& limits, scan_position& position,
-                   bool& found) noexcept {
-    const bool is_request_line = position.lines == 0;
-    const std::uint32_t line_bytes_max = is_request_line ? limits.request_line_bytes : limits.field_bytes;
+errc find_line_end(const head_grammar& grammar, const char* data, std::uint32_t bytes, std::uint32_t head_start,
+                   const limit_numbers& limits, scan_position& position, bool& found) noexcept {
+    const bool is_first_line = position.lines == 0;
+    const std::uint32_t line_bytes_max = is_first_line ? limits.request_line_bytes : limits.field_bytes;
     std::uint32_t at = position.scanned;
     while (at < bytes && !http::is_in(data[at], http::class_control)) ++at;
     position.scanned = at;
@@ -44,7 +44,7 @@ errc find_line_end(const char* data, std::uint32_t bytes, std::uint32_t head_sta
     const std::uint32_t line_end_max = position.line_start + line_bytes_max + 2;
     const std::uint32_t head_end_max = head_start + limits.head_bytes;
     if (at + 2 > std::min(line_end_max, head_end_max)) {
-        if (is_request_line) return errc::target_too_long;
+        if (is_first_line) return grammar.first_line_too_long;
         return line_end_max < head_end_max ? errc::field_too_large : errc::head_too_large;
     }
     if (at == bytes || (data[at] == '\r' && at + 1 == bytes)) return errc::none;
@@ -54,32 +54,33 @@ errc find_line_end(const char* data, std::uint32_t bytes, std::uint32_t head_sta
 }
 
 void record_field(head_data& head, const field_record& record) noexcept {
-    const std::uint64_t bit = http::field_bit(record.id);
-    head.repeated |= head.seen & bit;
-    head.seen |= bit;
-    head.last_index[static_cast<std::size_t>(record.id)] = head.count;
+    if (static_cast<std::size_t>(record.id) < http::request_field_ids) {
+        const std::uint64_t bit = http::field_bit(record.id);
+        head.repeated |= head.seen & bit;
+        head.seen |= bit;
+        head.last_index[static_cast<std::size_t>(record.id)] = head.count;
+    }
     head.records[head.count++] = record;
 }
 
 // Judges the finished line at `position.line_start`, which is not the empty line.
-errc judge_line(const char* data, std::uint32_t head_start, const limit_numbers& limits, const scan_position& position, head_data& head,
-                bool record_fields) noexcept {
+errc judge_line(const head_grammar& grammar, const char* data, std::uint32_t head_start, const limit_numbers& limits,
+                const scan_position& position, head_data& head, bool record_fields) noexcept {
     const char* const line = data + position.line_start;
     const std::size_t line_bytes = position.scanned - position.line_start;
-    if (position.lines == 0) return parse_request_line(line, line_bytes, limits, head);
+    if (position.lines == 0) return grammar.parse_first_line(line, line_bytes, limits, head);
     if (position.lines > std::min(limits.fields, head.capacity)) return errc::too_many_fields;
     field_record record;
     if (const errc why = parse_field_line(data + head_start, line, line_bytes, record); why != errc::none) return why;
-    if (static_cast<std::size_t>(record.id) >= http::request_field_ids) record.id = http::field_id::other;
+    if (static_cast<std::size_t>(record.id) >= grammar.ids) record.id = http::field_id::other;
     if (record_fields) record_field(head, record);
     return errc::none;
 }
 
 // Whether a request line can begin as this one does. Comes before the search for its end, which may be far away.
-errc judge_line_start(const char* data, std::uint32_t bytes, const limit_numbers& limits, const scan_position& position) noexcept {
-    if (position.lines != 0) return errc::none;
-    const std::uint32_t judged_max = std::min<std::uint32_t>(limits.method_bytes + 1u, limits.request_line_bytes);
-    return judge_method_start(data + position.line_start, std::min(bytes - position.line_start, judged_max), limits);
+errc judge_request_start(const char* line, std::size_t bytes, const limit_numbers& limits) noexcept {
+    const std::size_t judged_max = std::min<std::size_t>(limits.method_bytes + 1u, limits.request_line_bytes);
+    return judge_method_start(line, std::min(bytes, judged_max), limits);
 }
 
 }  // namespace
@@ -104,8 +105,11 @@ errc parse_field_line(const char* base, const char* line, std::size_t bytes, fie
     return errc::none;
 }
 
-scan_result scan_head(const char* data, std::size_t size, const limit_numbers& limits, scan_position& position, head_data& head,
-                      bool record_fields) noexcept {
+constinit const head_grammar request_grammar = {&judge_request_start, &parse_request_line, &finish_head, errc::target_too_long,
+                                                http::request_field_ids};
+
+scan_result scan_head(const head_grammar& grammar, const char* data, std::size_t size, const limit_numbers& limits, scan_position& position,
+                      head_data& head, bool record_fields) noexcept {
     // No head takes more than this, and offsets stay small.
     const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(size, 0x7fff'ffff));
     std::uint32_t head_start = 0;
@@ -120,11 +124,16 @@ scan_result scan_head(const char* data, std::size_t size, const limit_numbers& l
 
     for (;;) {
         bool found = false;
-        if (const errc why = judge_line_start(data, bytes, limits, position); why != errc::none) return refused(why);
-        if (const errc why = find_line_end(data, bytes, head_start, limits, position, found); why != errc::none) return refused(why);
+        if (position.lines == 0) {
+            const errc why = grammar.judge_start(data + position.line_start, bytes - position.line_start, limits);
+            if (why != errc::none) return refused(why);
+        }
+        if (const errc why = find_line_end(grammar, data, bytes, head_start, limits, position, found); why != errc::none)
+            return refused(why);
         if (!found) return need_more;
         if (position.scanned == position.line_start) break;
-        if (const errc why = judge_line(data, head_start, limits, position, head, record_fields); why != errc::none) return refused(why);
+        if (const errc why = judge_line(grammar, data, head_start, limits, position, head, record_fields); why != errc::none)
+            return refused(why);
         ++position.lines;
         position.line_start = position.scanned = position.scanned + 2;
     }
@@ -132,7 +141,7 @@ scan_result scan_head(const char* data, std::size_t size, const limit_numbers& l
     const std::uint32_t end = position.scanned + 2;
     if (record_fields) {
         head.bytes = end - head_start;
-        if (const errc why = finish_head(head, false); why != errc::none) return refused(why);
+        if (const errc why = grammar.finish(head, false); why != errc::none) return refused(why);
     }
     return {end, errc::none};
 }
@@ -140,7 +149,7 @@ scan_result scan_head(const char* data, std::size_t size, const limit_numbers& l
 parse_status parse_slowly(head_parser parser, const char* data, std::size_t bytes, const limit_numbers& limits, head_data& head,
                           scan_position& position) noexcept {
     const bool first_look = position.scanned == 0;
-    const scan_result found = scan_head(data, bytes, limits, position, head, first_look);
+    const scan_result found = scan_head(request_grammar, data, bytes, limits, position, head, first_look);
     if (found.why != errc::none) return parse_status::failed(found.why);
     if (found.consumed == 0) return parse_status::need_more();
     if (!first_look) {
