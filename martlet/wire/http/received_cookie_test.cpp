@@ -154,11 +154,14 @@ public:
         std::erase_if(kept_, [&](const kept_cookie& old) {
             return old.name == one.name && scan::equal_ignoring_case(old.domain, one.domain) && old.path == one.path;
         });
-        if (!got->expires() || *got->expires() > now) kept_.push_back(one);
+        if (got->expires() && *got->expires() <= now) return;
+        // Longer paths first, and of those alike the older.
+        const auto place =
+            std::upper_bound(kept_.begin(), kept_.end(), one, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
+        kept_.insert(place, one);
     }
 
-    std::string sent(std::string_view host, std::string_view path) {
-        std::stable_sort(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
+    std::string sent(std::string_view host, std::string_view path) const {
         std::string out;
         for (const kept_cookie& one : kept_) {
             if (one.host_only ? !scan::equal_ignoring_case(host, one.domain) : !is_below(host, one.domain)) continue;
