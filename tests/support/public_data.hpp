@@ -25,7 +25,9 @@ inline std::string public_data(const std::string& path) {
 
 /// Why a test of public data is skipped.
 inline std::string no_public_data(std::string_view path) {
-    return std::string(path) + " is not there: MARTLET_TEST_DATA names the folder of public test data";
+    std::string why = "MARTLET_TEST_DATA names the folder of public test data; not there is ";
+    why += path;
+    return why;
 }
 
 /// One of `{ } [ ] : ,`, '"' for a string, 'w' for any other word.
