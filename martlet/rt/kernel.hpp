@@ -133,8 +133,8 @@ int signals_open(const int* numbers, std::size_t count, void* mask) noexcept;
 int signals_next(const descriptor& of) noexcept;
 /// Puts back the mask kept by signals_open or sigpipe_block.
 void signals_restore(const void* mask) noexcept;
-/// Blocks SIGPIPE for this thread, keeping the mask in `mask` (128 bytes).
-void sigpipe_block(void* mask) noexcept;
+/// Blocks SIGPIPE for this thread, keeping the mask in `mask` (128 bytes). True: one was pending already.
+bool sigpipe_block(void* mask) noexcept;
 /// Takes a pending SIGPIPE off this thread.
 void sigpipe_consume() noexcept;
 

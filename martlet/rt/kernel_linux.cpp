@@ -297,11 +297,15 @@ int signals_next(const descriptor& of) noexcept {
 
 void signals_restore(const void* mask) noexcept { ::pthread_sigmask(SIG_SETMASK, static_cast<const ::sigset_t*>(mask), nullptr); }
 
-void sigpipe_block(void* mask) noexcept {
+bool sigpipe_block(void* mask) noexcept {
     ::sigset_t pipe_only;
     ::sigemptyset(&pipe_only);
     ::sigaddset(&pipe_only, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &pipe_only, static_cast<::sigset_t*>(mask));
+    // Only where it was blocked before can one have been left waiting.
+    ::sigset_t waiting;
+    return ::sigismember(static_cast<::sigset_t*>(mask), SIGPIPE) == 1 && ::sigpending(&waiting) == 0 &&
+           ::sigismember(&waiting, SIGPIPE) == 1;
 }
 
 void sigpipe_consume() noexcept {

@@ -235,6 +235,7 @@ loop_state loop::turn(duration longest) {
 loop_state loop::drive(const bool& until) {
     sigpipe_guard blocked;
     sigpipe_blocked_ = true;
+    sigpipe_is_others_ = blocked.found_pending();
     while (!until && !stopping_) {
         if (turn(duration::max()) == loop_state::handed_over) return loop_state::handed_over;
     }
@@ -264,6 +265,10 @@ bool loop::run_last() noexcept {
         run_flush();
     }
     return true;
+}
+
+void loop::consume_sigpipe() noexcept {
+    if (!sigpipe_is_others_) kernel::sigpipe_consume();
 }
 
 bool loop::take() noexcept {

@@ -167,6 +167,8 @@ public:
 
     /// SIGPIPE is blocked in this thread, because run() is running.
     bool blocks_sigpipe() const noexcept { return sigpipe_blocked_; }
+    /// After EPIPE while it is blocked: takes the signal off again that came with it. One that was pending before run() stays.
+    void consume_sigpipe() noexcept;
 
     // --- counts, for tests and statistics ---
 
@@ -194,6 +196,7 @@ private:
     bool stopping_ = false;
     bool hand_over_ = false;
     bool sigpipe_blocked_ = false;
+    bool sigpipe_is_others_ = false;
     bool pinned_ = true;
     std::size_t registered_ = 0;
     descriptor epoll_;

@@ -379,7 +379,10 @@ connect: ENOENT
     {"pipe_without_reader", &pipe_without_reader, R"(events: in=out
 out closes
 events: in=out|error
+pending: 0
 write: EPIPE
+pending: 1
+pending: 0
 )"},
     {"eventfds", &eventfds, R"(events: none
 events: wake=in

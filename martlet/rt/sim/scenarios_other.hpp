@@ -216,9 +216,14 @@ inline void pipe_without_reader(stage& s) {
     s.close(out);
     s.events();
     char mask[128];
-    kernel::sigpipe_block(mask);
+    s.say("pending", kernel::sigpipe_block(mask));
     s.say("write", kernel::write(in.fd, "x", 1));
+    char inner[128];
+    s.say("pending", kernel::sigpipe_block(inner));
+    kernel::signals_restore(inner);
     kernel::sigpipe_consume();
+    s.say("pending", kernel::sigpipe_block(inner));
+    kernel::signals_restore(inner);
     kernel::signals_restore(mask);
 }
 
