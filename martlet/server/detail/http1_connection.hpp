@@ -155,6 +155,7 @@ private:
     void queue_output() noexcept;
     void write() noexcept;
     void written() noexcept;
+    bool output_still_moves() noexcept;
     void linger() noexcept;
     void drop_input() noexcept;
     void timed_out() noexcept;
