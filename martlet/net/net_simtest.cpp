@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/socket.h>
+
 #include <martlet/net/connect.hpp>
 #include <martlet/net/datagram.hpp>
 #include <martlet/net/error.hpp>
@@ -125,6 +127,34 @@ TEST(net_at_every_step, the_same_over_a_unix_socket) {
     sim::at_every_step("echo, unix", [](step_source& steps) {
         echo_at(steps, address::unix_abstract("door").value(), address::unix_abstract("door").value());
     });
+}
+
+/// The name that an earlier listener left behind is taken over, and gone when this one closes.
+TEST(net_at_every_step, listening_at_a_path) {
+    const address at = address::unix_path("/run/door").value();
+    sim::at_every_step(
+        "path",
+        [&](step_source& steps) {
+            {
+                const descriptor earlier(kernel::socket_open(at.system_family(), SOCK_STREAM, 0));
+                if (earlier.is_open() && kernel::bind(earlier, at.data(), at.size()) == 0 && steps.is_faultless()) {
+                    EXPECT_TRUE(steps.world().has_file("/run/door"));
+                }
+            }
+            auto door = listener::open(at, listener_options().unix_mode(0600));
+            if (!door) return judge(steps, failure(door.error()));
+            kernel::file_facts facts{};
+            const int looked = kernel::path_stat("/run/door", &facts);
+            if (looked == 0) {
+                EXPECT_EQ(facts.mode, 0600u);
+            }
+            door->close();
+            if (steps.is_faultless()) {
+                EXPECT_EQ(looked, 0);
+                EXPECT_FALSE(steps.world().has_file("/run/door"));
+            }
+        },
+        sim::step_options().without_cancellation().without_allocations());
 }
 
 /// A file to a client inside the simulation.
