@@ -67,6 +67,7 @@ constexpr std::string_view reason(int status) noexcept {
     case 506: return "Variant Also Negotiates";
     case 507: return "Insufficient Storage";
     case 508: return "Loop Detected";
+    case 510: return "Not Extended";
     case 511: return "Network Authentication Required";
     default: return {};
     }
