@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <martlet/base/time.hpp>
 
@@ -12,7 +13,7 @@ class route_options {
 public:
     constexpr route_options() noexcept = default;
 
-    /// Content of a request that is kept for a plain handler or for read_all(); beyond it 413.
+    /// Content of one request; beyond it 413. Without it limits::body_bytes_max holds.
     constexpr route_options& body_bytes_max(std::uint64_t bytes) noexcept {
         body_bytes_max_ = bytes;
         return *this;
@@ -22,7 +23,8 @@ public:
         ignores_body_ = on;
         return *this;
     }
-    /// From the start of a coroutine handler, or of a later(), until its context is cancelled with `timed_out`; 0 is no limit.
+    /// From a request's head to the end of a handler that may wait, which is cancelled then; 0 is no limit. Without it
+    /// limits::handler_timeout holds.
     constexpr route_options& handler_timeout(duration time) noexcept {
         handler_timeout_ = time;
         return *this;
@@ -33,14 +35,14 @@ public:
         return *this;
     }
 
-    constexpr std::uint64_t body_bytes_max() const noexcept { return body_bytes_max_; }
+    constexpr std::optional<std::uint64_t> body_bytes_max() const noexcept { return body_bytes_max_; }
     constexpr bool ignores_body() const noexcept { return ignores_body_; }
-    constexpr duration handler_timeout() const noexcept { return handler_timeout_; }
+    constexpr std::optional<duration> handler_timeout() const noexcept { return handler_timeout_; }
     constexpr bool keeps_running_after_fin() const noexcept { return keeps_running_after_fin_; }
 
 private:
-    std::uint64_t body_bytes_max_ = 1024 * 1024;
-    duration handler_timeout_ = std::chrono::seconds(0);
+    std::optional<std::uint64_t> body_bytes_max_ = std::nullopt;
+    std::optional<duration> handler_timeout_ = std::nullopt;
     bool ignores_body_ = false;
     bool keeps_running_after_fin_ = false;
 };
