@@ -24,7 +24,7 @@ if(MARTLET_BENCH)
 endif()
 
 # Everything of a kind, for `cmake --build ... --target`. programs.txt in the build directory names each with its kind.
-foreach(kind IN ITEMS libraries tests threadtests fuzzers benches examples)
+foreach(kind IN ITEMS libraries tests threadtests fuzzers benches examples servers)
     add_custom_target(martlet-${kind})
 endforeach()
 

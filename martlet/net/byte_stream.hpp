@@ -39,8 +39,17 @@ public:
     /// Bytes that try_read can give without the kernel.
     virtual std::size_t pending() const noexcept = 0;
 
+    /// Lets the next try_write ask the transport itself, whatever has been reported; then it moves what there is room for. Queues nobody and
+    /// leaves an armed waiter armed. A stream is free to report room late: Linux tells a TCP sender of it only when about a third of the
+    /// send buffer is free, so to a peer that takes a little steadily the stream looks blocked. Before giving such a peer up, call this and
+    /// try once more.
+    virtual void recheck_write() noexcept = 0;
+
     /// Queues `waiter` on the loop, once, when trying in this direction is worth it; null forgets the waiter. One waiter a direction.
     virtual void arm(direction which, ready_node* waiter) noexcept = 0;
+    /// The same for one that is told when the stream is closed, aborted or destroyed; armed nodes are forgotten then. False, and nothing is
+    /// done, while another such waits in this direction.
+    [[nodiscard]] virtual bool wait(direction which, waiting_node& waiter) noexcept = 0;
     /// While muted, events are noted and queue nobody.
     virtual void mute(bool on) noexcept = 0;
     /// The peer has sent its FIN, though bytes from before may be unread. Known without reading.

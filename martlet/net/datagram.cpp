@@ -58,6 +58,7 @@ result<address> datagram_socket::local_address() const noexcept {
 }
 
 result<received> datagram_socket::try_receive(std::span<char> into) noexcept {
+    if (!socket_.is_open()) return failure(make_error(net_error::stream_closed));
     while (socket_.maybe_readable()) {
         unsigned char raw[address::storage_bytes];
         unsigned length = sizeof raw;
@@ -78,6 +79,7 @@ result<received> datagram_socket::try_receive(std::span<char> into) noexcept {
 }
 
 result<void> datagram_socket::try_send(std::string_view data, const address& to) noexcept {
+    if (!socket_.is_open()) return failure(make_error(net_error::stream_closed));
     while (socket_.maybe_writable()) {
         const std::ptrdiff_t sent = to ? kernel::send_to(socket_.fd(), data.data(), data.size(), to.data(), to.size())
                                        : kernel::send(socket_.fd(), data.data(), data.size());
@@ -97,29 +99,37 @@ bool datagram_operation::start(context& in, std::coroutine_handle<> awaiter) noe
         fail(in.why());
         return false;
     }
-    if (!socket_.is_open()) {
-        fail(make_error(net_error::stream_closed));
-        return false;
-    }
-    if (attempt()) return false;
+    if (attempt() || !wait_again()) return false;
     suspend(in, awaiter);
-    socket_.arm(which_, &waker_);
     return true;
+}
+
+// False: it has failed instead.
+bool datagram_operation::wait_again() noexcept {
+    if (socket_.wait(which_, waker_)) return true;
+    fail(make_error(net_error::stream_busy));
+    return false;
 }
 
 void datagram_operation::woken(ready_node& node) noexcept {
     datagram_operation& self = static_cast<waker&>(node).of_;
-    if (self.attempt()) {
-        self.complete();
-    } else {
-        self.socket_.arm(self.which_, &self.waker_);
-    }
+    if (self.attempt() || !self.wait_again()) self.complete();
+}
+
+void datagram_operation::closed(ready_node& node) noexcept {
+    datagram_operation& self = static_cast<waker&>(node).of_;
+    self.fail(make_error(net_error::stream_closed));
+    self.complete();
 }
 
 void datagram_operation::cancelled(operation& base, error why) noexcept {
     auto& self = static_cast<datagram_operation&>(base);
-    self.socket_.arm(self.which_, nullptr);
-    self.waker_.unlink();
+    // Queued, it is in the socket's place no more, and another may be.
+    if (self.waker_.is_linked()) {
+        self.waker_.unlink();
+    } else {
+        self.socket_.arm(self.which_, nullptr);
+    }
     self.fail(why);
     self.complete();
 }

@@ -71,7 +71,7 @@ public:
     result<void> connect(const address& peer) noexcept;
     result<address> local_address() const noexcept;
     bool is_open() const noexcept { return socket_.is_open(); }
-    /// Forgets waiters: cancel what waits first.
+    /// What waits fails with `stream_closed`.
     void close() noexcept { socket_.close(); }
 
     /// Waits for a datagram; `into` must stay until it has come. To be awaited.
@@ -111,12 +111,14 @@ protected:
     virtual void fail(error why) noexcept = 0;
 
 private:
-    class waker final : public ready_node {
+    class waker final : public waiting_node {
     public:
-        explicit waker(datagram_operation& of) noexcept : ready_node(&datagram_operation::woken), of_(of) {}
+        explicit waker(datagram_operation& of) noexcept : waiting_node(&datagram_operation::woken, &datagram_operation::closed), of_(of) {}
         datagram_operation& of_;
     };
+    bool wait_again() noexcept;
     static void woken(ready_node& node) noexcept;
+    static void closed(ready_node& node) noexcept;
     static void cancelled(operation& base, error why) noexcept;
 
     waker waker_;

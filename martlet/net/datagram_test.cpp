@@ -52,6 +52,21 @@ TEST(datagram_socket, sends_and_receives) {
     }
 }
 
+TEST(datagram_socket, what_waits_learns_of_a_close) {
+    loop on;
+    endpoint a(on);
+    on.run([&]() -> task<> {
+        auto close = [&]() -> task<> {
+            co_await yield();
+            a.socket.close();
+        };
+        auto ended = co_await both(within(5s, a.socket.receive_from(a.room)), close());
+        EXPECT_EQ(std::get<0>(ended).error(), make_error(net_error::stream_closed));
+    }());
+    EXPECT_EQ(a.socket.try_receive(a.room).error(), make_error(net_error::stream_closed));
+    EXPECT_EQ(a.socket.try_send("x", address::ipv4_loopback(9)).error(), make_error(net_error::stream_closed));
+}
+
 TEST(datagram_socket, reports_truncation_and_keeps_boundaries) {
     loop on;
     endpoint a(on), b(on);

@@ -28,6 +28,7 @@ std::string_view net_text(int code) noexcept {
     case net_error::buffer_full: return "the buffer to read into is full and may not grow";
     case net_error::file_shrank: return "the file ended before the range that was to be sent: it was truncated meanwhile";
     case net_error::file_unreadable: return "the file range to send belongs to no open file";
+    case net_error::stream_busy: return "another operation waits in the same direction: only one at a time can";
     }
     return "unknown network error";
 }

@@ -29,6 +29,7 @@ enum class net_error : std::uint8_t {
     buffer_full,      ///< asked to read into a buffer that may not grow
     file_shrank,      ///< a file ended before the range that was to be sent
     file_unreadable,  ///< a range of no open file
+    stream_busy,      ///< another operation waits for the same: one a direction at a time
 };
 
 extern const error_category net_category;

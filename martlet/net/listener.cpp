@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include <sys/socket.h>
 
 #include <martlet/net/error.hpp>
-#include <martlet/net/socket_file_internal.hpp>
 #include <martlet/rt/kernel.hpp>
 #include <martlet/rt/loop.hpp>
 
@@ -22,6 +22,13 @@ std::unexpected<error> refuse(int negated_errno) noexcept { return failure(error
 
 // The path stands in the address with a zero behind it, as the constructors of address see to.
 const char* path_of(const address& at) noexcept { return at.name().data(); }
+
+/// What stands at the path of a Unix address; nothing when it cannot be told.
+std::optional<kernel::file_facts> look_at(const address& at) noexcept {
+    kernel::file_facts facts;
+    if (kernel::path_stat(path_of(at), &facts) < 0) return std::nullopt;
+    return facts;
+}
 
 /// Whether somebody listens on the Unix socket at `at`.
 bool answers(const address& at) noexcept {
@@ -38,9 +45,9 @@ bool answers(const address& at) noexcept {
 int bind_unix(const descriptor& socket, const address& at) noexcept {
     const int bound = kernel::bind(socket, at.data(), at.size());
     if (bound != -EADDRINUSE || at.family() != address_family::unix_path) return bound;
-    const detail::socket_file file = detail::look_at(path_of(at));
-    if (!file.is_socket || answers(at)) return bound;
-    detail::remove_file(path_of(at));
+    const auto file = look_at(at);
+    if (!file || !file->is_socket || answers(at)) return bound;
+    if (const int removed = kernel::path_remove(path_of(at)); removed < 0 && removed != -ENOENT) return removed;
     return kernel::bind(socket, at.data(), at.size());
 }
 
@@ -103,19 +110,19 @@ result<listener> listener::open_exactly(const address& at, const listener_option
     if (!applied) return failure(applied.error());
     const int bound = at.is_unix() ? bind_unix(made.socket_, at) : kernel::bind(made.socket_, at.data(), at.size());
     if (bound == -EADDRINUSE && at.family() == address_family::unix_path) {
-        const detail::socket_file file = detail::look_at(path_of(at));
-        if (file.is_there && !file.is_socket) return failure(make_error(net_error::path_taken));
+        const auto file = look_at(at);
+        if (file && !file->is_socket) return failure(make_error(net_error::path_taken));
     }
     if (bound < 0) return refuse(bound);
     if (at.family() == address_family::unix_path) {
-        const detail::socket_file file = detail::look_at(path_of(at));
+        const auto file = look_at(at);
         made.at_ = at;
-        made.owns_file_ = file.is_socket;
-        made.file_device_ = file.device;
-        made.file_number_ = file.number;
+        made.owns_file_ = file && file->is_socket;
+        made.file_device_ = file ? file->device : 0;
+        made.file_number_ = file ? file->inode : 0;
         // Before listening: until then nobody can connect.
         if (options.unix_mode() != 0) {
-            const int set = detail::set_mode(path_of(at), options.unix_mode());
+            const int set = kernel::path_set_mode(path_of(at), options.unix_mode());
             if (set < 0) return refuse(set);
         }
     }
@@ -164,8 +171,10 @@ result<address> listener::local_address() const noexcept {
 void listener::close() noexcept {
     if (!socket_.is_open()) return;
     if (std::exchange(owns_file_, false)) {
-        const detail::socket_file file = detail::look_at(path_of(at_));
-        if (file.is_socket && file.device == file_device_ && file.number == file_number_) detail::remove_file(path_of(at_));
+        const auto file = look_at(at_);
+        // Nothing can be done about a name that stays: the next to listen there takes it over.
+        if (file && file->is_socket && file->device == file_device_ && file->inode == file_number_)
+            static_cast<void>(kernel::path_remove(path_of(at_)));
     }
     socket_.close();
 }
@@ -182,9 +191,11 @@ result<void> acceptor::open(loop& on, const listener& from) noexcept {
 void acceptor::close() noexcept {
     if (!socket_.is_open()) return;
     owner().disarm(timer_);
-    waiter_ = nullptr;
-    socket_.close();
     why_ = make_error(net_error::listener_closed);
+    waiter_ = nullptr;
+    waiting_node* const told = std::exchange(told_waiter_, nullptr);
+    socket_.close();
+    if (told != nullptr) told->closed();
 }
 
 accept_state acceptor::try_accept(accepted& into) noexcept {
@@ -215,25 +226,48 @@ accept_state acceptor::try_accept(accepted& into) noexcept {
 void acceptor::arm(ready_node* waiter) noexcept {
     const bool paused = is_paused();
     waiter_ = paused ? waiter : nullptr;
+    told_waiter_ = nullptr;
     socket_.arm(direction::reading, paused ? nullptr : waiter);
+}
+
+bool acceptor::wait(waiting_node& waiter) noexcept {
+    if (!is_paused()) return socket_.wait(direction::reading, waiter);
+    if (told_waiter_ != nullptr) return false;
+    arm(nullptr);
+    told_waiter_ = &waiter;
+    return true;
 }
 
 void acceptor::pause_over(timer_node& timer) noexcept {
     acceptor& self = static_cast<pause_timer&>(timer).of_;
     // Nothing was drained, so a waiter is queued at once.
-    self.socket_.arm(direction::reading, std::exchange(self.waiter_, nullptr));
+    if (waiting_node* const told = std::exchange(self.told_waiter_, nullptr)) {
+        static_cast<void>(self.socket_.wait(direction::reading, *told));
+    } else {
+        self.socket_.arm(direction::reading, std::exchange(self.waiter_, nullptr));
+    }
 }
 
 bool accept_operation::start(context& in, std::coroutine_handle<> awaiter) noexcept {
     if (in.is_cancelled()) {
-        failed_ = true;
-        why_ = in.why();
+        fail(in.why());
         return false;
     }
-    if (attempt()) return false;
+    if (attempt() || !wait_again()) return false;
     suspend(in, awaiter);
-    of_.arm(&waker_);
     return true;
+}
+
+void accept_operation::fail(error why) noexcept {
+    failed_ = true;
+    why_ = why;
+}
+
+// False: it has failed instead.
+bool accept_operation::wait_again() noexcept {
+    if (of_.wait(waker_)) return true;
+    fail(make_error(net_error::stream_busy));
+    return false;
 }
 
 bool accept_operation::attempt() noexcept {
@@ -243,8 +277,7 @@ bool accept_operation::attempt() noexcept {
     case accept_state::starved: return false;
     case accept_state::failed: break;
     }
-    failed_ = true;
-    why_ = of_.failure();
+    fail(of_.failure());
     return true;
 }
 
@@ -255,19 +288,24 @@ result<accepted> accept_operation::finish() noexcept {
 
 void accept_operation::woken(ready_node& node) noexcept {
     accept_operation& self = static_cast<waker&>(node).of_;
-    if (self.attempt()) {
-        self.complete();
-    } else {
-        self.of_.arm(&self.waker_);
-    }
+    if (self.attempt() || !self.wait_again()) self.complete();
+}
+
+void accept_operation::closed(ready_node& node) noexcept {
+    accept_operation& self = static_cast<waker&>(node).of_;
+    self.fail(make_error(net_error::listener_closed));
+    self.complete();
 }
 
 void accept_operation::cancelled(operation& base, error why) noexcept {
     auto& self = static_cast<accept_operation&>(base);
-    self.of_.arm(nullptr);
-    self.waker_.unlink();
-    self.failed_ = true;
-    self.why_ = why;
+    // Queued, it is in the acceptor's place no more, and another may be.
+    if (self.waker_.is_linked()) {
+        self.waker_.unlink();
+    } else {
+        self.of_.arm(nullptr);
+    }
+    self.fail(why);
     self.complete();
 }
 

@@ -79,7 +79,7 @@ public:
 
     result<void> open(loop& on, const listener& from) noexcept;
     bool is_open() const noexcept { return socket_.is_open(); }
-    /// Takes no more connections here. A waiter is forgotten.
+    /// Takes no more connections here. An accept() that waits fails with `listener_closed`; an armed node is forgotten.
     void close() noexcept;
 
     /// The next connection, now or not at all. Connections that died in the queue are skipped.
@@ -101,11 +101,16 @@ private:
         acceptor& of_;
     };
 
+    friend class accept_operation;
+
+    [[nodiscard]] bool wait(waiting_node& waiter) noexcept;
     static void pause_over(timer_node& timer) noexcept;
 
     pollable socket_;
     pause_timer timer_;
+    // During a pause one of them waits; otherwise the socket has it.
     ready_node* waiter_ = nullptr;
+    waiting_node* told_waiter_ = nullptr;
     error why_{cancel_reason::none};
 };
 
@@ -118,13 +123,16 @@ public:
     result<accepted> finish() noexcept;
 
 private:
-    class waker final : public ready_node {
+    class waker final : public waiting_node {
     public:
-        explicit waker(accept_operation& of) noexcept : ready_node(&accept_operation::woken), of_(of) {}
+        explicit waker(accept_operation& of) noexcept : waiting_node(&accept_operation::woken, &accept_operation::closed), of_(of) {}
         accept_operation& of_;
     };
 
     bool attempt() noexcept;
+    bool wait_again() noexcept;
+    void fail(error why) noexcept;
+    static void closed(ready_node& node) noexcept;
     static void woken(ready_node& node) noexcept;
     static void cancelled(operation& base, error why) noexcept;
 

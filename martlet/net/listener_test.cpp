@@ -288,6 +288,31 @@ private:
     ::rlimit before_;
 };
 
+TEST(acceptor, what_waits_learns_of_a_close) {
+    for (const bool paused : {false, true}) {
+        loop on;
+        const listener door = listen_on("127.0.0.1:0");
+        acceptor from;
+        ASSERT_TRUE(from.open(on, door).has_value());
+        on.run([&]() -> task<> {
+            if (paused) {
+                const plain_socket peer(where(door));
+                const no_more_descriptors poor;
+                auto none = co_await within(5ms, from.accept());
+                EXPECT_TRUE(none.error().is_timeout() && from.is_paused());
+            }
+            auto close = [&]() -> task<> {
+                co_await yield();
+                auto second = co_await within(5s, from.accept());
+                EXPECT_EQ(second.error(), make_error(net_error::stream_busy)) << paused;
+                from.close();
+            };
+            auto ended = co_await both(within(5s, from.accept()), close());
+            EXPECT_EQ(std::get<0>(ended).error(), make_error(net_error::listener_closed)) << paused;
+        }());
+    }
+}
+
 TEST(acceptor, waits_out_a_lack_of_descriptors_without_spinning) {
     loop on;
     const listener door = listen_on("127.0.0.1:0");

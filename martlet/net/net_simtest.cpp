@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/socket.h>
+
 #include <martlet/net/connect.hpp>
 #include <martlet/net/datagram.hpp>
 #include <martlet/net/error.hpp>
@@ -125,6 +127,34 @@ TEST(net_at_every_step, the_same_over_a_unix_socket) {
     sim::at_every_step("echo, unix", [](step_source& steps) {
         echo_at(steps, address::unix_abstract("door").value(), address::unix_abstract("door").value());
     });
+}
+
+/// The name that an earlier listener left behind is taken over, and gone when this one closes.
+TEST(net_at_every_step, listening_at_a_path) {
+    const address at = address::unix_path("/run/door").value();
+    sim::at_every_step(
+        "path",
+        [&](step_source& steps) {
+            {
+                const descriptor earlier(kernel::socket_open(at.system_family(), SOCK_STREAM, 0));
+                if (earlier.is_open() && kernel::bind(earlier, at.data(), at.size()) == 0 && steps.is_faultless()) {
+                    EXPECT_TRUE(steps.world().has_file("/run/door"));
+                }
+            }
+            auto door = listener::open(at, listener_options().unix_mode(0600));
+            if (!door) return judge(steps, failure(door.error()));
+            kernel::file_facts facts{};
+            const int looked = kernel::path_stat("/run/door", &facts);
+            if (looked == 0) {
+                EXPECT_EQ(facts.mode, 0600u);
+            }
+            door->close();
+            if (steps.is_faultless()) {
+                EXPECT_EQ(looked, 0);
+                EXPECT_FALSE(steps.world().has_file("/run/door"));
+            }
+        },
+        sim::step_options().without_cancellation().without_allocations());
 }
 
 /// A file to a client inside the simulation.
@@ -318,6 +348,52 @@ TEST(net_costs, a_write_that_takes_less_than_it_was_offered_is_not_tried_again) 
     // Nothing was reported since: a try costs no call.
     EXPECT_EQ(stream.try_write(out), io::blocked);
     EXPECT_EQ(calls[call_kind::send_pieces] + calls[call_kind::send], 1);
+}
+
+TEST(net_costs, a_write_that_is_asked_to_look_again_costs_one_call_and_sees_a_reader_that_takes_a_little) {
+    sim::simulation world(sim::options().with_send_buffer_bytes(30'000).with_receive_buffer_bytes(5000));
+    auto door = open_listener();
+    ASSERT_TRUE(door.has_value());
+    loop on;
+    acceptor from;
+    ASSERT_TRUE(from.open(on, *door).has_value());
+    sim::peer client("127.0.0.1:8080");
+    client.pause_reading();
+    on.turn(duration::zero());
+    accepted came;
+    ASSERT_EQ(from.try_accept(came), accept_state::accepted);
+    socket_stream stream;
+    ASSERT_TRUE(stream.open(on, std::move(came.socket), came.peer).has_value());
+    outq out;
+    ASSERT_TRUE(out.append(slice::own(std::string(100'000, 'x'))));
+    ASSERT_EQ(stream.try_write(out), io::blocked);
+    for (int i = 0; i < 3; ++i) {
+        on.turn(duration::zero());
+        stream.recheck_write();
+        ASSERT_EQ(stream.try_write(out), io::blocked);
+    }
+    call_counter calls(world);
+    const std::uint64_t left = out.size();
+    // Nobody reads: looking again finds that.
+    stream.recheck_write();
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(out.size(), left);
+    EXPECT_EQ(calls[call_kind::send], 1);
+    // A little room: nothing reports it.
+    client.read_some(1000);
+    on.turn(duration::zero());
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 1);
+    stream.recheck_write();
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 2);
+    EXPECT_EQ(out.size(), left - 1000);
+    // A third of the buffer: now it is reported.
+    client.read_some(10'000);
+    client.read_some(10'000);
+    on.turn(duration::zero());
+    EXPECT_EQ(stream.try_write(out), io::blocked);
+    EXPECT_EQ(calls[call_kind::send], 3);
 }
 
 TEST(net_costs, a_lack_of_descriptors_costs_one_accept_a_pause) {

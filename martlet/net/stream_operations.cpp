@@ -48,25 +48,33 @@ bool stream_operation::start(context& in, std::coroutine_handle<> awaiter) noexc
         fail(in.why());
         return false;
     }
-    if (attempt()) return false;
+    if (attempt() || !wait_again()) return false;
     suspend(in, awaiter);
-    stream_.arm(which_, &waker_);
     return true;
 }
 
+// False: it has failed instead.
+bool stream_operation::wait_again() noexcept { return stream_.wait(which_, waker_) || !fail(make_error(net_error::stream_busy)); }
+
 void stream_operation::woken(ready_node& node) noexcept {
     stream_operation& self = static_cast<waker&>(node).of_;
-    if (self.attempt()) {
-        self.complete();
-    } else {
-        self.stream_.arm(self.which_, &self.waker_);
-    }
+    if (self.attempt() || !self.wait_again()) self.complete();
+}
+
+void stream_operation::closed(ready_node& node) noexcept {
+    stream_operation& self = static_cast<waker&>(node).of_;
+    self.fail(make_error(net_error::stream_closed));
+    self.complete();
 }
 
 void stream_operation::cancelled(operation& base, error why) noexcept {
     auto& self = static_cast<stream_operation&>(base);
-    self.stream_.arm(self.which_, nullptr);
-    self.waker_.unlink();
+    // Queued, it is in the stream's place no more, and another may be.
+    if (self.waker_.is_linked()) {
+        self.waker_.unlink();
+    } else {
+        self.stream_.arm(self.which_, nullptr);
+    }
     self.fail(why);
     self.complete();
 }

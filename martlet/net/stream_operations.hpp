@@ -1,7 +1,7 @@
 // What a coroutine awaits on a byte_stream: reading, writing, a lingering close.
 //
-// Each refers to its stream, which must outlive it, and takes the stream's one waiter in its direction: one read and one write can be
-// under way at a time. close() and abort() forget waiters: cancel or finish what waits first.
+// Each refers to its stream and takes the stream's one waiter in its direction: one read and one write can be under way at a time, and a
+// second fails with `stream_busy`. close(), abort() and the stream's end complete what waits with `stream_closed`.
 #pragma once
 
 #include <chrono>
@@ -50,13 +50,15 @@ protected:
     byte_stream& stream() const noexcept { return stream_; }
 
 private:
-    class waker final : public ready_node {
+    class waker final : public waiting_node {
     public:
-        explicit waker(stream_operation& of) noexcept : ready_node(&stream_operation::woken), of_(of) {}
+        explicit waker(stream_operation& of) noexcept : waiting_node(&stream_operation::woken, &stream_operation::closed), of_(of) {}
         stream_operation& of_;
     };
 
+    bool wait_again() noexcept;
     static void woken(ready_node& node) noexcept;
+    static void closed(ready_node& node) noexcept;
     static void cancelled(operation& base, error why) noexcept;
 
     waker waker_;

@@ -180,6 +180,125 @@ TEST(stream_operations, a_reset_fails_what_waits) {
     }());
 }
 
+enum class ending { close, abort, destruction };
+
+/// What a read and a write that wait on `stream` get when it ends so, and in which order.
+std::string ended_while_they_wait(loop& on, std::unique_ptr<byte_stream> stream, ending how) {
+    std::string log;
+    const auto note = [&log](const char* who, const error& why) {
+        log += who + std::string(why == make_error(net_error::stream_closed) ? " closed, " : " ?, ");
+    };
+    on.run([&]() -> task<> {
+        co_await in_scope([&](scope& jobs) -> task<> {
+            jobs.spawn([&]() -> task<> {
+                buffer in(100);
+                auto got = co_await within(5s, read(*stream, in));
+                note("read", got.error());
+            });
+            jobs.spawn([&]() -> task<> {
+                const std::string much(16 * 1024 * 1024, 'x');
+                auto sent = co_await within(5s, write(*stream, much));
+                note("write", sent.error());
+            });
+            // Until a socket's buffers are full.
+            for (int i = 0; i < 20; ++i) static_cast<void>(co_await sleep_for(1ms));
+            EXPECT_EQ(log, "");
+            switch (how) {
+            case ending::close: stream->close(); break;
+            case ending::abort: stream->abort(); break;
+            case ending::destruction: stream.reset(); break;
+            }
+            EXPECT_EQ(log, "") << "they run from the ready list";
+        });
+    }());
+    return log;
+}
+
+TEST(stream_operations, what_waits_learns_of_the_end_of_its_stream) {
+    for (const ending how : {ending::close, ending::abort, ending::destruction}) {
+        loop on;
+        connection c(on);
+        EXPECT_EQ(ended_while_they_wait(on, std::move(c.stream), how), "read closed, write closed, ") << static_cast<int>(how);
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            test_peer peer(on, unruly_options(seed));
+            EXPECT_EQ(ended_while_they_wait(on, peer.stream(), how), "read closed, write closed, ") << static_cast<int>(how) << ' ' << seed;
+        }
+    }
+}
+
+TEST(stream_operations, an_armed_node_is_forgotten_by_a_close) {
+    class never_run final : public ready_node {
+    public:
+        never_run() : ready_node([](ready_node&) noexcept { ADD_FAILURE() << "queued by a close"; }) {}
+    };
+    loop on;
+    for (const bool is_socket : {true, false}) {
+        connection c(on);
+        test_peer peer(on, unruly_options::tame());
+        std::unique_ptr<byte_stream> stream = is_socket ? std::move(c.stream) : peer.stream();
+        never_run reader;
+        stream->arm(direction::reading, &reader);
+        stream->close();
+        on.turn(duration::zero());
+    }
+}
+
+TEST(stream_operations, a_second_of_a_kind_is_refused_and_the_first_goes_on) {
+    loop on;
+    for (const bool is_socket : {true, false}) {
+        connection c(on);
+        test_peer peer(on);
+        std::unique_ptr<byte_stream> stream = is_socket ? std::move(c.stream) : peer.stream();
+        on.run([&]() -> task<> {
+            buffer in(100), other(100);
+            auto second = [&]() -> task<> {
+                co_await yield();
+                auto refused = co_await within(5s, read(*stream, other));
+                EXPECT_EQ(refused.error(), make_error(net_error::stream_busy));
+                if (is_socket) {
+                    c.peer.send("for the first");
+                } else {
+                    peer.send("for the first");
+                }
+            };
+            auto ended = co_await both(within(5s, read_at_least(*stream, in, 13)), second());
+            EXPECT_TRUE(std::get<0>(ended).has_value());
+            EXPECT_EQ(in.view(), "for the first");
+        }());
+    }
+}
+
+// The first was queued by a report, so the place where it waited is another's by then.
+TEST(stream_operations, a_cancelled_read_leaves_the_next_one_waiting) {
+    loop on;
+    test_peer peer(on, unruly_options::tame());
+    auto stream = peer.stream();
+    on.run([&]() -> task<> {
+        buffer in(100), other(100);
+        context& mine = co_await this_context();
+        context inner(mine);
+        martlet::detail::await_in first(read(*stream, in), inner);
+        auto rest = [&]() -> task<> {
+            co_await yield();
+            peer.send("a");
+            auto taken = co_await read(*stream, other);
+            EXPECT_EQ(taken.value(), 1u);
+            co_await in_scope([&](scope& jobs) -> task<> {
+                jobs.spawn([&]() -> task<> {
+                    auto got = co_await within(5s, read(*stream, other));
+                    EXPECT_TRUE(got.has_value()) << got.error().text();
+                });
+                inner.cancel(cancel_reason::cancelled);
+                peer.send("b");
+                co_return;
+            });
+        };
+        auto ended = co_await both(std::move(first), rest());
+        EXPECT_TRUE(std::get<0>(ended).error().is_cancelled());
+        EXPECT_EQ(other.view(), "ab");
+    }());
+}
+
 /// Cancelled before the start, while it waits, and after it completed; and by a deadline.
 template <class Make, class Ready>
 void cancel_at_each_point(loop& on, Make make, Ready make_ready) {

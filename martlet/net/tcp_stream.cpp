@@ -96,7 +96,7 @@ std::ptrdiff_t socket_stream::write_file(const file_range& from, std::size_t byt
     std::ptrdiff_t sent;
     if (socket_.owner().blocks_sigpipe()) {
         sent = kernel::send_file(socket_.fd(), file.owner(), &offset, size);
-        if (sent == -EPIPE) kernel::sigpipe_consume();
+        if (sent == -EPIPE) socket_.owner().consume_sigpipe();
     } else {
         const sigpipe_guard blocked;
         sent = kernel::send_file(socket_.fd(), file.owner(), &offset, size);

@@ -33,7 +33,9 @@ public:
     io try_read(buffer& into) noexcept override;
     io try_write(outq& from) noexcept override;
     std::size_t pending() const noexcept override { return 0; }
+    void recheck_write() noexcept override { socket_.recheck_writable(); }
     void arm(direction which, ready_node* waiter) noexcept override { socket_.arm(which, waiter); }
+    bool wait(direction which, waiting_node& waiter) noexcept override { return socket_.wait(which, waiter); }
     void mute(bool on) noexcept override { socket_.mute(on); }
     bool peer_closed() const noexcept override { return socket_.peer_closed(); }
     bool peer_failed() const noexcept override;

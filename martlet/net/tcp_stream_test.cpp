@@ -306,6 +306,50 @@ TEST(socket_stream, sends_a_large_file_between_pieces_to_a_slow_reader) {
     }
 }
 
+/// Writes until the peer's window and the send buffer are full and stay so.
+void fill_up(loop& on, socket_stream& stream, outq& out) {
+    for (int quiet = 0; quiet < 20; ++quiet) {
+        const std::uint64_t before = out.size();
+        stream.recheck_write();
+        ASSERT_EQ(stream.try_write(out), io::blocked);
+        if (out.size() < before) quiet = 0;
+        on.turn(std::chrono::milliseconds(1));
+    }
+}
+
+TEST(socket_stream, a_reader_that_takes_a_little_shows_when_it_is_asked_to_look_again) {
+    loop on;
+    connection c(on);
+    const int send_buffer_bytes = 256 * 1024;
+    ASSERT_EQ(::setsockopt(c.stream->fd().number(), SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes), 0);
+    outq out;
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(out.append(slice::own(std::string(64 * 1024, 'x'))));
+    fill_up(on, *c.stream, out);
+    counting_waiter waiter;
+    c.stream->arm(direction::writing, &waiter);
+    on.turn(duration::zero());
+    ASSERT_EQ(waiter.count, 0);
+    const std::uint64_t left = out.size();
+    std::size_t taken = 0;
+    while (out.size() == left && taken < 300'000) {
+        taken += c.peer.receive(1000).size();
+        on.turn(duration::zero());
+        // Without being asked it makes no call, and what the peer took stays unseen.
+        ASSERT_EQ(c.stream->try_write(out), io::blocked);
+        ASSERT_EQ(out.size(), left);
+        c.stream->recheck_write();
+        ASSERT_EQ(c.stream->try_write(out), io::blocked);
+    }
+    EXPECT_LT(out.size(), left);
+    // Linux has not reported anything: this much is far from a third of the buffer.
+    EXPECT_EQ(waiter.count, 0) << taken;
+    // And the waiter is still there for what it will report.
+    ASSERT_TRUE(turn_until(on, [&] {
+        c.peer.receive();
+        return waiter.count == 1;
+    }));
+}
+
 TEST(socket_stream, a_file_that_shrank_is_an_error_and_no_endless_loop) {
     loop on;
     connection c(on);

@@ -157,9 +157,12 @@ io test_stream::try_write(outq& from) noexcept {
             link_->reset_towards(side_);
             return io::moved;
         }
-        const std::size_t capacity = link_->capacity();
-        if (outbound.bytes.size() >= capacity) return io::blocked;
-        const std::ptrdiff_t moved = write_some(from, capacity - outbound.bytes.size());
+        if (!has_room()) {
+            was_full_ = link_->options.late_room_;
+            return io::blocked;
+        }
+        was_full_ = false;
+        const std::ptrdiff_t moved = write_some(from, link_->capacity() - outbound.bytes.size());
         if (moved == 0) return fail(make_error(net_error::file_shrank));
         if (moved < 0) return fail(moved == -EBADF ? make_error(net_error::file_unreadable) : error::system(static_cast<int>(-moved)));
         write_woken_for_nothing_ = false;
@@ -169,12 +172,19 @@ io test_stream::try_write(outq& from) noexcept {
     return io::moved;
 }
 
+// Room that it would tell of.
+bool test_stream::has_room() const noexcept {
+    const std::size_t held = link_->ways[side_].bytes.size();
+    const std::size_t capacity = link_->capacity();
+    return was_full_ ? held <= capacity - (capacity + 2) / 3 : held < capacity;
+}
+
 bool test_stream::is_worth(direction which) const noexcept {
     const auto& inbound = link_->ways[1 - side_];
     const bool gone = failed_ || !open_ || inbound.reset;
     switch (which) {
     case direction::reading: return gone || inbound.ended || !hidden_.empty() || !inbound.bytes.empty();
-    case direction::writing: return gone || link_->ways[side_].nobody_reads || link_->ways[side_].bytes.size() < link_->capacity();
+    case direction::writing: return gone || link_->ways[side_].nobody_reads || link_->ways[side_].ended || has_room();
     case direction::closing: return gone || inbound.ended;
     }
     return true;
@@ -186,11 +196,24 @@ void test_stream::wake() noexcept {
     if (writer_ != nullptr && is_worth(direction::writing)) link_->on.ready(*std::exchange(writer_, nullptr));
 }
 
-void test_stream::arm(direction which, ready_node* waiter) noexcept {
+void test_stream::recheck_write() noexcept {
+    write_refused_ = true;
+    was_full_ = false;
+}
+
+bool test_stream::wait(direction which, waiting_node& waiter) noexcept {
+    const bool is_taken = which == direction::writing ? writer_ != nullptr && writer_is_told_ : reader_ != nullptr && reader_is_told_;
+    if (!is_taken) place(which, &waiter, true);
+    return !is_taken;
+}
+
+void test_stream::place(direction which, ready_node* waiter, bool is_told) noexcept {
     if (which == direction::writing) {
         writer_ = waiter;
+        writer_is_told_ = is_told;
     } else {
         reader_ = waiter;
+        reader_is_told_ = is_told;
         reader_waits_for_ = which;
     }
     if (waiter == nullptr) return;
@@ -215,6 +238,8 @@ void test_stream::shutdown_write() noexcept {
     if (!open_) return;
     link_->ways[side_].ended = true;
     link_->wake(1 - side_);
+    // A write that waits fails, as it does on a socket.
+    wake();
 }
 
 void test_stream::abort() noexcept {
@@ -226,10 +251,13 @@ void test_stream::abort() noexcept {
 
 void test_stream::close() noexcept {
     if (!open_) return;
-    reader_ = writer_ = nullptr;
+    ready_node* const reader = std::exchange(reader_, nullptr);
+    ready_node* const writer = std::exchange(writer_, nullptr);
     open_ = false;
     link_->ends[static_cast<std::size_t>(side_)] = nullptr;
     fail(make_error(net_error::stream_closed));
+    if (reader != nullptr && reader_is_told_) static_cast<waiting_node*>(reader)->closed();
+    if (writer != nullptr && writer_is_told_) static_cast<waiting_node*>(writer)->closed();
     auto& inbound = link_->ways[1 - side_];
     inbound.nobody_reads = true;
     // As TCP does: what was not read makes a reset of the close, and that overtakes what was written.

@@ -23,7 +23,13 @@ public:
     explicit unruly_options(std::uint64_t seed = 1) noexcept : seed_(seed) {}
     /// As a socket behaves that is never slow.
     static unruly_options tame() noexcept {
-        return unruly_options().spurious_wakes(false).blocked_at_first(false).hidden_bytes(false).short_moves(false).reads_to_write(false);
+        return unruly_options()
+            .spurious_wakes(false)
+            .blocked_at_first(false)
+            .hidden_bytes(false)
+            .short_moves(false)
+            .reads_to_write(false)
+            .late_room(false);
     }
 
     /// Wakes a waiter, once, when there is nothing to do.
@@ -51,6 +57,11 @@ public:
         reads_to_write_ = on;
         return *this;
     }
+    /// Once full, it says `blocked` until a third of its capacity is free, unless it is asked to look again (recheck_write).
+    unruly_options& late_room(bool on) noexcept {
+        late_room_ = on;
+        return *this;
+    }
     /// What a direction holds before writing blocks. Default: 64 KiB.
     unruly_options& capacity_bytes(std::size_t bytes) noexcept {
         capacity_bytes_ = bytes;
@@ -67,6 +78,7 @@ private:
     bool hidden_bytes_ = true;
     bool short_moves_ = true;
     bool reads_to_write_ = true;
+    bool late_room_ = true;
 };
 
 class test_link;
@@ -79,7 +91,9 @@ public:
     io try_read(buffer& into) noexcept override;
     io try_write(outq& from) noexcept override;
     std::size_t pending() const noexcept override { return hidden_.size(); }
-    void arm(direction which, ready_node* waiter) noexcept override;
+    void recheck_write() noexcept override;
+    void arm(direction which, ready_node* waiter) noexcept override { place(which, waiter, false); }
+    bool wait(direction which, waiting_node& waiter) noexcept override;
     void mute(bool on) noexcept override;
     bool peer_closed() const noexcept override;
     bool peer_failed() const noexcept override;
@@ -98,9 +112,11 @@ private:
     test_stream(std::shared_ptr<test_link> link, int side) noexcept : link_(std::move(link)), side_(side) {}
 
     io fail(error why) noexcept;
+    void place(direction which, ready_node* waiter, bool is_told) noexcept;
     bool take_in() noexcept;
     std::ptrdiff_t write_some(outq& from, std::size_t room) noexcept;
     bool is_worth(direction which) const noexcept;
+    bool has_room() const noexcept;
     void wake() noexcept;
     std::size_t part_of(std::size_t bytes) noexcept;
 
@@ -110,11 +126,14 @@ private:
     ready_node* reader_ = nullptr;
     ready_node* writer_ = nullptr;
     direction reader_waits_for_ = direction::reading;
+    bool reader_is_told_ = false;
+    bool writer_is_told_ = false;
     bool muted_ = false;
     bool open_ = true;
     bool failed_ = false;
     bool read_refused_ = false;
     bool write_refused_ = false;
+    bool was_full_ = false;
     bool read_woken_for_nothing_ = false;
     bool write_woken_for_nothing_ = false;
     error why_{cancel_reason::none};

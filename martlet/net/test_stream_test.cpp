@@ -125,6 +125,31 @@ TEST(test_stream, bytes_that_a_write_took_in_are_worth_a_read) {
     EXPECT_TRUE(met_armed && met_later);
 }
 
+TEST(test_stream, tells_late_of_room_but_takes_bytes_when_it_is_asked_to_look_again) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        loop on;
+        test_peer peer(on, unruly_options(seed).capacity_bytes(900).spurious_wakes(false));
+        auto stream = peer.stream();
+        outq out;
+        ASSERT_TRUE(out.append_copy(std::string(2000, 'x')));
+        while (peer.arrived().size() < 900) stream->try_write(out);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(stream->try_write(out), io::blocked);
+        pump writer(*stream, direction::writing);
+        stream->arm(direction::writing, &writer);
+        peer.take(299);
+        ASSERT_TRUE(peer.settle());
+        EXPECT_EQ(writer.wakes, 0);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(stream->try_write(out), io::blocked);
+        ASSERT_EQ(peer.arrived().size(), 601u);
+        stream->recheck_write();
+        stream->try_write(out);
+        EXPECT_GT(peer.arrived().size(), 601u) << "seed " << seed;
+        peer.take(400);
+        ASSERT_TRUE(peer.settle());
+        EXPECT_EQ(writer.wakes, 1);
+    }
+}
+
 TEST(test_stream, the_same_seed_behaves_the_same) {
     const auto play = [](std::uint64_t seed) {
         loop on;

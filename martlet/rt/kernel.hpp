@@ -108,14 +108,22 @@ int file_open(const char* path, open_mode mode) noexcept;
 struct file_facts {
     std::int64_t size;
     std::int64_t modified_ns;  ///< since 1970
+    std::uint64_t device;      ///< with `inode`: which file it is
     std::uint64_t inode;
+    std::uint32_t mode;  ///< permission bits
     bool is_regular;
     bool is_directory;
+    bool is_socket;
 };
 int file_stat(const descriptor& file, file_facts* out) noexcept;
 std::ptrdiff_t file_read_at(const descriptor& file, void* out, std::size_t size, std::int64_t offset) noexcept;
 std::ptrdiff_t file_write_at(const descriptor& file, const void* data, std::size_t size, std::int64_t offset) noexcept;
 int file_sync(const descriptor& file) noexcept;
+/// Of what stands at `path` itself: a symbolic link is not followed.
+int path_stat(const char* path, file_facts* out) noexcept;
+int path_set_mode(const char* path, std::uint32_t mode) noexcept;
+/// Takes the name away; no directories.
+int path_remove(const char* path) noexcept;
 
 // --- signals and processes ---
 
@@ -125,8 +133,8 @@ int signals_open(const int* numbers, std::size_t count, void* mask) noexcept;
 int signals_next(const descriptor& of) noexcept;
 /// Puts back the mask kept by signals_open or sigpipe_block.
 void signals_restore(const void* mask) noexcept;
-/// Blocks SIGPIPE for this thread, keeping the mask in `mask` (128 bytes).
-void sigpipe_block(void* mask) noexcept;
+/// Blocks SIGPIPE for this thread, keeping the mask in `mask` (128 bytes). True: one was pending already.
+bool sigpipe_block(void* mask) noexcept;
 /// Takes a pending SIGPIPE off this thread.
 void sigpipe_consume() noexcept;
 

@@ -234,14 +234,25 @@ int file_open(const char* path, open_mode mode) noexcept {
     return or_errno(::open(path, flags, 0666));
 }
 
+namespace {
+
+void note_facts(const struct ::stat& facts, file_facts* out) noexcept {
+    out->size = facts.st_size;
+    out->modified_ns = static_cast<std::int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec;
+    out->device = facts.st_dev;
+    out->inode = facts.st_ino;
+    out->mode = facts.st_mode & 07777;
+    out->is_regular = S_ISREG(facts.st_mode);
+    out->is_directory = S_ISDIR(facts.st_mode);
+    out->is_socket = S_ISSOCK(facts.st_mode);
+}
+
+}  // namespace
+
 int file_stat(const descriptor& file, file_facts* out) noexcept {
     struct ::stat facts;
     if (::fstat(file.number(), &facts) < 0) return -errno;
-    out->size = facts.st_size;
-    out->modified_ns = static_cast<std::int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec;
-    out->inode = facts.st_ino;
-    out->is_regular = S_ISREG(facts.st_mode);
-    out->is_directory = S_ISDIR(facts.st_mode);
+    note_facts(facts, out);
     return 0;
 }
 
@@ -254,6 +265,17 @@ std::ptrdiff_t file_write_at(const descriptor& file, const void* data, std::size
 }
 
 int file_sync(const descriptor& file) noexcept { return or_errno(::fsync(file.number())); }
+
+int path_stat(const char* path, file_facts* out) noexcept {
+    struct ::stat facts;
+    if (::lstat(path, &facts) < 0) return -errno;
+    note_facts(facts, out);
+    return 0;
+}
+
+int path_set_mode(const char* path, std::uint32_t mode) noexcept { return or_errno(::chmod(path, mode)); }
+
+int path_remove(const char* path) noexcept { return or_errno(::unlink(path)); }
 
 int signals_open(const int* numbers, std::size_t count, void* mask) noexcept {
     ::sigset_t wanted;
@@ -275,11 +297,15 @@ int signals_next(const descriptor& of) noexcept {
 
 void signals_restore(const void* mask) noexcept { ::pthread_sigmask(SIG_SETMASK, static_cast<const ::sigset_t*>(mask), nullptr); }
 
-void sigpipe_block(void* mask) noexcept {
+bool sigpipe_block(void* mask) noexcept {
     ::sigset_t pipe_only;
     ::sigemptyset(&pipe_only);
     ::sigaddset(&pipe_only, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &pipe_only, static_cast<::sigset_t*>(mask));
+    // Only where it was blocked before can one have been left waiting.
+    ::sigset_t waiting;
+    return ::sigismember(static_cast<::sigset_t*>(mask), SIGPIPE) == 1 && ::sigpending(&waiting) == 0 &&
+           ::sigismember(&waiting, SIGPIPE) == 1;
 }
 
 void sigpipe_consume() noexcept {

@@ -235,6 +235,7 @@ loop_state loop::turn(duration longest) {
 loop_state loop::drive(const bool& until) {
     sigpipe_guard blocked;
     sigpipe_blocked_ = true;
+    sigpipe_is_others_ = blocked.found_pending();
     while (!until && !stopping_) {
         if (turn(duration::max()) == loop_state::handed_over) return loop_state::handed_over;
     }
@@ -246,14 +247,28 @@ loop_state loop::run() {
     const bool never_done = false;
     const loop_state state = drive(never_done);
     if (state != loop_state::stopped) return state;
-    // Closed for good. What was accepted still runs.
     detail::current_scope current(*this);
+    return run_last() ? state : loop_state::handed_over;
+}
+
+// Closed for good. What was accepted still runs, and what is ready then. False as with run_ready.
+bool loop::run_last() noexcept {
+    pinned_ = true;
     for (detail::posted* at = mailbox_->close(); at != nullptr;) {
         detail::posted* next = at->next;
         at->finish(true);
         at = next;
     }
-    return state;
+    posted_node_.unlink();
+    for (unsigned round = 0; round < last_rounds_max && !(ready_.empty() && flush_.empty()); ++round) {
+        if (!run_ready()) return false;
+        run_flush();
+    }
+    return true;
+}
+
+void loop::consume_sigpipe() noexcept {
+    if (!sigpipe_is_others_) kernel::sigpipe_consume();
 }
 
 bool loop::take() noexcept {

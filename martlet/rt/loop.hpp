@@ -78,6 +78,9 @@ private:
 /// Owned by one thread at a time: all but handle(), take() and the stall counters is for that thread alone.
 class loop {
 public:
+    /// How many budgets of ready nodes run() runs after a stop, so that nodes which queue each other without end cannot hold it.
+    static constexpr unsigned last_rounds_max = 64;
+
     /// Throws std::system_error when the kernel refuses the descriptors that a loop needs.
     explicit loop(loop_options options = loop_options());
     loop(const loop&) = delete;
@@ -97,7 +100,8 @@ public:
     T run(task<T> main);
     /// One turn that waits at most `longest`.
     loop_state turn(duration longest);
-    /// Ends run() after the current turn, for good: functions posted by then still run, later ones are refused.
+    /// Ends run() after the current turn, for good. Functions posted by then still run, and the ready nodes that these make, and what those
+    /// make in turn, for `last_rounds_max` budgets of ready nodes; no event or timer is looked at any more. Later posts are refused.
     void stop() noexcept { stopping_ = true; }
     bool is_stopping() const noexcept { return stopping_; }
     /// Readable when a turn has something to do; for a foreign poll(). Timers are told by next_deadline().
@@ -163,6 +167,8 @@ public:
 
     /// SIGPIPE is blocked in this thread, because run() is running.
     bool blocks_sigpipe() const noexcept { return sigpipe_blocked_; }
+    /// After EPIPE while it is blocked: takes the signal off again that came with it. One that was pending before run() stays.
+    void consume_sigpipe() noexcept;
 
     // --- counts, for tests and statistics ---
 
@@ -177,6 +183,7 @@ private:
     void run_flush() noexcept;
     void run_posted() noexcept;
     int wait_ms(duration longest) noexcept;
+    bool run_last() noexcept;
     loop_state drive(const bool& until);
     static void run_mailbox(ready_node& node) noexcept;
 
@@ -189,6 +196,7 @@ private:
     bool stopping_ = false;
     bool hand_over_ = false;
     bool sigpipe_blocked_ = false;
+    bool sigpipe_is_others_ = false;
     bool pinned_ = true;
     std::size_t registered_ = 0;
     descriptor epoll_;

@@ -103,6 +103,57 @@ TEST(Loop, PostsAcceptedBeforeTheStopRun) {
     EXPECT_EQ(log, "late");
 }
 
+TEST(Loop, WhatPostsBeforeTheStopMakeReadyRunsToo) {
+    loop on(loop_options().ready_budget(2));
+    std::string log;
+    event ring;
+    node a(log, "a ");
+    node b(log, "b ");
+    node flushed(log, "flush ");
+    const loop_handle handle = on.handle();
+    trial::background waiting(on, [](event& on_ring, std::string& into) -> task<> {
+        auto rung = co_await on_ring.wait();
+        into += rung ? "rung " : "? ";
+    }(ring, log));
+    ASSERT_TRUE(handle.post([&] {
+        on.stop();
+        EXPECT_TRUE(handle.post([&] {
+            on.ready(a);
+            on.ready(b);
+            ring.set();
+            on.flush_later(flushed);
+        }));
+    }));
+    EXPECT_EQ(on.run(), loop_state::stopped);
+    EXPECT_EQ(log, "a b flush rung ");
+    EXPECT_TRUE(waiting.done());
+    waiting.take();
+}
+
+TEST(Loop, NodesThatQueueEachOtherDoNotHoldAStoppedLoop) {
+    class endless final : public ready_node {
+    public:
+        explicit endless(loop& on) : ready_node(&endless::again), on_(on) {}
+        unsigned runs = 0;
+
+    private:
+        static void again(ready_node& base) noexcept {
+            auto& self = static_cast<endless&>(base);
+            ++self.runs;
+            self.on_.ready(self);
+        }
+        loop& on_;
+    };
+    loop on(loop_options().ready_budget(10));
+    endless chain(on);
+    ASSERT_TRUE(on.handle().post([&] { on.stop(); }));
+    on.ready(chain);
+    EXPECT_EQ(on.run(), loop_state::stopped);
+    EXPECT_GE(chain.runs, 10 * loop::last_rounds_max);
+    EXPECT_LE(chain.runs, 10 * (loop::last_rounds_max + 2));
+    chain.unlink();
+}
+
 TEST(Loop, PostToAStoppedLoopDestroysTheFunctionHere) {
     auto kept = std::make_shared<int>(1);
     loop on;

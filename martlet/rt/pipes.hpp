@@ -13,7 +13,7 @@
 
 namespace martlet::inline v0 {
 
-/// One reader at a time; it is not closed while somebody waits.
+/// One reader at a time. Closed while it waits, it gets EBADF.
 class pipe_reader {
 public:
     class [[nodiscard]] read_operation final : public polled_operation {
@@ -44,7 +44,7 @@ private:
     pollable pipe_;
 };
 
-/// One writer at a time; it is not closed while somebody waits.
+/// One writer at a time. Closed while it waits, it gets EBADF or what was written.
 class pipe_writer {
 public:
     class [[nodiscard]] write_operation final : public polled_operation {

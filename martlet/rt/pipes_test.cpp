@@ -48,6 +48,26 @@ TEST(Pipes, CarryBytesAndTheEnd) {
     }());
 }
 
+TEST(Pipes, ThoseWhoWaitLearnOfAClose) {
+    loop on;
+    pipe_pair p(on);
+    pipe_pair full(on);
+    on.run([&]() -> task<> {
+        const std::string much(1'000'000, 'x');
+        const auto part = co_await within(1ms, full.writer.write(much));
+        EXPECT_TRUE(part.has_value());
+        char bytes[16];
+        auto close = [&]() -> task<> {
+            co_await yield();
+            p.reader.close();
+            full.writer.close();
+        };
+        auto [got, put, none] = co_await all(within(5s, p.reader.read(bytes)), within(5s, full.writer.write("x")), close());
+        EXPECT_TRUE(!got && got.error().is_system(EBADF));
+        EXPECT_TRUE(!put && put.error().is_system(EBADF));
+    }());
+}
+
 TEST(Pipes, AMegabyteThroughAFullPipe) {
     loop on;
     pipe_pair p(on);

@@ -36,20 +36,33 @@ descriptor pollable::release() noexcept {
     // Closing alone is not enough: a process started at this moment may hold a copy, and events would go on naming this object.
     kernel::epoll_remove(loop_->epoll_, fd_);
     --loop_->registered_;
-    reader_ = writer_ = nullptr;
+    ready_node* const reader = std::exchange(reader_, nullptr);
+    ready_node* const writer = std::exchange(writer_, nullptr);
+    if (reader != nullptr && reader_is_told_) static_cast<waiting_node*>(reader)->closed();
+    if (writer != nullptr && writer_is_told_) static_cast<waiting_node*>(writer)->closed();
     return std::move(fd_);
 }
 
 void pollable::close() noexcept { release().close(); }
 
-void pollable::arm(direction which, ready_node* waiter) noexcept {
+void pollable::place(direction which, ready_node* waiter, bool is_told) noexcept {
     if (which == direction::writing) {
         writer_ = waiter;
+        writer_is_told_ = is_told;
     } else {
         reader_ = waiter;
+        reader_is_told_ = is_told;
         closing_only_ = which == direction::closing;
     }
     if (waiter != nullptr) wake();
+}
+
+void pollable::arm(direction which, ready_node* waiter) noexcept { place(which, waiter, false); }
+
+bool pollable::wait(direction which, waiting_node& waiter) noexcept {
+    if (is_armed(which) && (which == direction::writing ? writer_is_told_ : reader_is_told_)) return false;
+    place(which, &waiter, true);
+    return true;
 }
 
 void pollable::mute(bool on) noexcept {

@@ -26,9 +26,9 @@ public:
     int open(loop& on, descriptor of) noexcept;
     /// The same for a listening socket that several loops wait for: a connection wakes one of them.
     int open_shared(loop& on, descriptor of) noexcept;
-    /// Deregisters and closes. Waiting nodes are forgotten: their owner must not wait for them any longer.
+    /// Deregisters and closes. Who waits by wait() is told; armed nodes are forgotten.
     void close() noexcept;
-    /// Deregisters and gives the descriptor away.
+    /// Deregisters and gives the descriptor away; waiters as with close().
     descriptor release() noexcept;
 
     bool is_open() const noexcept { return fd_.is_open(); }
@@ -38,6 +38,8 @@ public:
     /// Queues `waiter` once when reading or writing is worth a try: at once if a report is already noted. One waiter a direction;
     /// null forgets the waiter.
     void arm(direction which, ready_node* waiter) noexcept;
+    /// The same for one that is told of a close. False, and nothing is done, while another such waits in this direction.
+    [[nodiscard]] bool wait(direction which, waiting_node& waiter) noexcept;
     bool is_armed(direction which) const noexcept { return (which == direction::writing ? writer_ : reader_) != nullptr; }
 
     bool maybe_readable() const noexcept { return (noted_ & (noted_readable | noted_peer_closed | noted_failed)) != 0; }
@@ -50,6 +52,8 @@ public:
     /// A read found less than it had room for: the next one waits for a report. A FIN or an error, reported once only, is kept.
     void drained() noexcept { noted_ &= static_cast<std::uint8_t>(~noted_readable); }
     void filled() noexcept { noted_ &= static_cast<std::uint8_t>(~noted_writable); }
+    /// Makes a write worth a try though nothing was reported: there may be room that the kernel holds too small to tell of. Queues nobody.
+    void recheck_writable() noexcept { noted_ |= noted_writable; }
     /// An error was found that no report names: both directions are worth a try from now on.
     void fail() noexcept {
         noted_ |= noted_failed;
@@ -69,6 +73,7 @@ private:
 
     int add(loop& on, descriptor&& of, std::uint32_t events, std::uint8_t noted) noexcept;
     void note(std::uint32_t events) noexcept;
+    void place(direction which, ready_node* waiter, bool is_told) noexcept;
     void wake() noexcept;
 
     loop* loop_ = nullptr;
@@ -76,8 +81,10 @@ private:
     ready_node* writer_ = nullptr;
     descriptor fd_;
     std::uint8_t noted_ = 0;
-    bool muted_ = false;
-    bool closing_only_ = false;
+    bool muted_ : 1 = false;
+    bool closing_only_ : 1 = false;
+    bool reader_is_told_ : 1 = false;  // it is a waiting_node
+    bool writer_is_told_ : 1 = false;
 };
 
 }  // namespace martlet::inline v0

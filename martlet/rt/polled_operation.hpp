@@ -10,7 +10,7 @@
 
 namespace martlet::inline v0 {
 
-/// Tries when the kernel reports that it is worth it, and waits in between. The pollable stays open while this waits; one a direction at a time.
+/// Tries when the kernel reports that it is worth it, and waits in between; one a direction at a time. Closed meanwhile, it ends with EBADF.
 class polled_operation : public operation {
 public:
     polled_operation(polled_operation&& other) noexcept
@@ -24,7 +24,7 @@ public:
         if (try_now()) return false;
         MARTLET_ASSERT(!of_.is_armed(which_), "one operation at a time waits for a direction of a descriptor");
         suspend(in, awaiter);
-        of_.arm(which_, &reported_);
+        wait_again();
         return true;
     }
 
@@ -40,12 +40,13 @@ protected:
     const std::optional<error>& stopped() const noexcept { return stopped_; }
 
 private:
-    class report : public ready_node {
+    class report : public waiting_node {
     public:
-        explicit report(polled_operation& of) noexcept : ready_node(&report::came), of_(of) {}
+        explicit report(polled_operation& of) noexcept : waiting_node(&report::came, &report::closed), of_(of) {}
 
     private:
         static void came(ready_node& node) noexcept { static_cast<report&>(node).of_.reported(); }
+        static void closed(ready_node& node) noexcept { static_cast<report&>(node).of_.stop(error::system(EBADF)); }
         polled_operation& of_;
     };
 
@@ -54,20 +55,35 @@ private:
         return worth_it && attempt_(*this);
     }
 
+    void wait_again() noexcept {
+        const bool waits = of_.wait(which_, reported_);
+        MARTLET_ASSERT(waits, "one operation at a time waits for a direction of a descriptor");
+    }
+
+    void stop(error why) noexcept {
+        stopped_ = why;
+        complete();
+    }
+
     void reported() noexcept {
+        // Closed between the report and now.
+        if (!of_.is_open()) return stop(error::system(EBADF));
         if (attempt_(*this)) {
             complete();
         } else {
-            of_.arm(which_, &reported_);
+            wait_again();
         }
     }
 
     static void cancelled(operation& base, error why) noexcept {
         auto& self = static_cast<polled_operation&>(base);
-        self.of_.arm(self.which_, nullptr);
-        self.reported_.unlink();
-        self.stopped_ = why;
-        self.complete();
+        // Queued, it is in the descriptor's place no more, and another may be.
+        if (self.reported_.is_linked()) {
+            self.reported_.unlink();
+        } else {
+            self.of_.arm(self.which_, nullptr);
+        }
+        self.stop(why);
     }
 
     pollable& of_;

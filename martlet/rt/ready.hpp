@@ -21,4 +21,16 @@ private:
     function run_;
 };
 
+/// A ready node of something that waits on a stream or descriptor, and is told when that is closed under it.
+class waiting_node : public ready_node {
+public:
+    waiting_node(function run, function closed) noexcept : ready_node(run), closed_(closed) {}
+
+    /// Called once, by what it waits on, which forgets it: it need not exist any longer when this node's owner goes on.
+    void closed() noexcept { closed_(*this); }
+
+private:
+    function closed_;
+};
+
 }  // namespace martlet::inline v0

@@ -42,14 +42,20 @@ private:
 
 /// Why an answer could not be given.
 enum class [[nodiscard]] exchange_errc : std::uint8_t {
-    none = 0,          ///< it was queued
-    answered_already,  ///< local: a second answer; the first stands
-    connection_gone,   ///< peer: nobody is there to take it
-    no_memory,         ///< system: the answer was not queued
-    invalid_status,    ///< local: not 200 to 599
-    invalid_field,     ///< local: a name or value that must not go on the wire, or a field that the server sets itself
-    not_answered,      ///< local: a handler returned without answering
-    no_such_param,     ///< local: the route's pattern has no parameter of that name
+    none = 0,           ///< it was queued
+    answered_already,   ///< local: a second answer; the first stands
+    connection_gone,    ///< peer: nobody is there to take it
+    no_memory,          ///< system: the answer was not queued
+    invalid_status,     ///< local: not 200 to 599
+    invalid_field,      ///< local: a name or value that must not go on the wire, or a field that the server sets itself
+    not_answered,       ///< local: a handler returned without answering
+    content_too_slow,   ///< peer: its content came below the lowest rate
+    content_waited,     ///< local: the content is being read already
+    no_stream,          ///< local: only a coroutine handler, or one that answers later, can stream, and once
+    stream_ended,       ///< local: the stream has ended already
+    content_too_long,   ///< local: more content than the head announced
+    content_too_short,  ///< local: less content than the head announced
+    no_such_param,      ///< local: the route's pattern has no parameter of that name
 };
 
 extern const error_category exchange_category;
@@ -59,6 +65,8 @@ error make_error(exchange_errc code) noexcept;
 result<http::field_value> checked_field(std::string_view name, std::string_view value) noexcept;
 
 class later_response;
+class body_source;
+class body_sink;
 
 /// Views of the head are good until the exchange ends; for a plain handler, until it returns.
 class exchange {
@@ -81,6 +89,19 @@ public:
     virtual field_line field_at(std::size_t index) const noexcept = 0;
     virtual net::stream_info info() const noexcept = 0;
 
+    // --- its content ---
+
+    /// There is content, or there may be: its length is unknown or not 0.
+    virtual bool has_content() const noexcept = 0;
+    /// As announced; none when there is no content or it tells its end by itself.
+    virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
+    /// All of it, for a plain handler.
+    virtual std::string_view content() const noexcept = 0;
+    /// A field behind the content, once that is complete.
+    virtual std::optional<std::string_view> trailer(std::string_view name) const noexcept = 0;
+    /// Where a handler that may suspend reads it; null for a plain one.
+    virtual body_source* source() noexcept { return nullptr; }
+
     // --- what the router found ---
 
     /// The parts of the path that the route's pattern left open; the router fills it.
@@ -98,6 +119,9 @@ public:
     virtual exchange_errc respond(const response_head& head, slice content) noexcept = 0;
     /// The usual answer, with no field but those that every answer has: the short way.
     virtual exchange_errc respond(int status, http::media type, std::string_view content) noexcept = 0;
+
+    /// Where content goes that is given piece by piece; null for a plain handler.
+    virtual body_sink* sink() noexcept { return nullptr; }
 
     /// The context of a handler that may suspend; null for a plain one.
     virtual context* work() noexcept = 0;

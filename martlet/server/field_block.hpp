@@ -25,6 +25,12 @@ public:
         if (bytes_ != nullptr) release();
     }
 
+    void swap(field_block& other) noexcept {
+        std::swap(bytes_, other.bytes_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+
     /// False when there is no memory or the block would exceed `bytes_max`.
     bool add(std::string_view name, http::field_value value) noexcept;
     bool empty() const noexcept { return size_ == 0; }

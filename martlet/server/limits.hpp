@@ -77,6 +77,58 @@ public:
         return *this;
     }
 
+    // --- a request's content ---
+
+    /// Content of one request; beyond it 413. A route may say otherwise.
+    limits& body_bytes_max(std::uint64_t bytes) noexcept {
+        body_bytes_max_ = bytes;
+        return *this;
+    }
+    /// Bytes of content a second that a peer keeps up, once `body_grace` is over; below it 408 and the connection is closed. At least 1.
+    limits& body_rate_min(std::uint32_t bytes) noexcept {
+        MARTLET_ASSERT(bytes != 0, "body_rate_min is at least 1");
+        body_rate_min_ = bytes;
+        return *this;
+    }
+    /// What a content may be late before its rate counts. Only time in which the server waits for it counts.
+    limits& body_grace(duration time) noexcept {
+        body_grace_ = time;
+        return *this;
+    }
+    /// The longest pause inside a content, however fast it was before; then 408 and the connection is closed.
+    limits& body_timeout(duration time) noexcept {
+        body_timeout_ = time;
+        return *this;
+    }
+    /// Content that no handler asked for: so much of it is read and dropped to keep the connection, which is closed beyond it.
+    limits& unread_bytes_max(std::size_t bytes) noexcept {
+        unread_bytes_max_ = bytes;
+        return *this;
+    }
+    /// For so long content that no handler asked for is read and dropped; then the connection is closed.
+    limits& unread_timeout(duration time) noexcept {
+        unread_timeout_ = time;
+        return *this;
+    }
+
+    // --- an answer that is streamed ---
+
+    /// Queued output above which a handler that streams waits.
+    limits& stream_queued_bytes_max(std::size_t bytes) noexcept {
+        stream_queued_bytes_max_ = bytes;
+        return *this;
+    }
+    /// Without an event for so long an event stream sends a comment, so that nobody between takes it for dead.
+    limits& event_quiet_time(duration time) noexcept {
+        event_quiet_time_ = time;
+        return *this;
+    }
+    /// From a request's head to the end of its coroutine handler, which is cancelled then; an unanswered request is answered 504. 0 is no limit.
+    limits& handler_timeout(duration time) noexcept {
+        handler_timeout_ = time;
+        return *this;
+    }
+
     // --- a loop ---
 
     /// Requests that one connection is served in a row before others have their turn.
@@ -119,6 +171,15 @@ public:
     std::uint32_t requests_max() const noexcept { return requests_max_; }
     std::size_t linger_bytes_max() const noexcept { return linger_bytes_max_; }
     duration linger_timeout() const noexcept { return linger_timeout_; }
+    std::uint64_t body_bytes_max() const noexcept { return body_bytes_max_; }
+    std::uint32_t body_rate_min() const noexcept { return body_rate_min_; }
+    duration body_grace() const noexcept { return body_grace_; }
+    duration body_timeout() const noexcept { return body_timeout_; }
+    std::size_t unread_bytes_max() const noexcept { return unread_bytes_max_; }
+    duration unread_timeout() const noexcept { return unread_timeout_; }
+    std::size_t stream_queued_bytes_max() const noexcept { return stream_queued_bytes_max_; }
+    duration event_quiet_time() const noexcept { return event_quiet_time_; }
+    duration handler_timeout() const noexcept { return handler_timeout_; }
     std::uint32_t slice_requests_max() const noexcept { return slice_requests_max_; }
     std::size_t flush_bytes() const noexcept { return flush_bytes_; }
     std::uint32_t accepts_per_turn_max() const noexcept { return accepts_per_turn_max_; }
@@ -141,6 +202,15 @@ private:
     std::uint32_t requests_max_ = 10'000;
     std::size_t linger_bytes_max_ = 64 * 1024;
     duration linger_timeout_ = std::chrono::seconds(1);
+    std::uint64_t body_bytes_max_ = 1024 * 1024;
+    std::uint32_t body_rate_min_ = 240;
+    duration body_grace_ = std::chrono::seconds(5);
+    duration body_timeout_ = std::chrono::seconds(30);
+    std::size_t unread_bytes_max_ = 64 * 1024;
+    duration unread_timeout_ = std::chrono::seconds(1);
+    std::size_t stream_queued_bytes_max_ = 64 * 1024;
+    duration event_quiet_time_ = std::chrono::seconds(15);
+    duration handler_timeout_ = duration::zero();
     std::uint32_t slice_requests_max_ = 128;
     std::size_t flush_bytes_ = 64 * 1024;
     std::uint32_t accepts_per_turn_max_ = 64;

@@ -1,6 +1,7 @@
 // request: what a handler asks about the request it was given.
 #pragma once
 
+#include <martlet/server/body_source.hpp>
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/form_data.hpp>
 #include <martlet/server/input.hpp>
@@ -33,6 +34,19 @@ public:
     std::size_t field_count() const noexcept { return of_.field_count(); }
     field_line field_at(std::size_t index) const noexcept { return of_.field_at(index); }
 
+    /// There is content, or there may be: its length is unknown or not 0.
+    bool has_content() const noexcept { return of_.has_content(); }
+    /// As announced by the peer; none when there is no content, or it tells its end by itself.
+    std::optional<std::uint64_t> content_length() const noexcept { return of_.content_length(); }
+    /// All of the content, in a plain handler, which runs when it is complete. More than `body_bytes_max` was answered 413 before.
+    std::string_view content() const noexcept { return of_.content(); }
+    /// To be awaited in a coroutine handler: the next piece of content as a result<std::string_view>, empty at the end. It is good until the
+    /// next read. Nothing is received while nobody reads. A content that breaks off, is too slow or too large is an error with its hint.
+    content_read read() noexcept { return content_read(of_.source()); }
+    /// To be awaited in a coroutine handler: all of the content that was not read yet, as a result<std::string>.
+    task<result<std::string>> read_all() { return read_all_of(of_.source(), of_.content_length()); }
+    /// A field that came behind the content, once that is complete.
+    std::optional<std::string_view> trailer(std::string_view name) const noexcept { return of_.trailer(name); }
     /// The path's part for `:name` in the route's pattern, its escapes replaced: "%2F" is a slash inside it. As a number or another type
     /// that from_text knows, an error with status 400 names the parameter and what it must be. A name that the pattern does not have is
     /// a local error. For the name of `*rest` this is rest().

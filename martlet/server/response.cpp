@@ -43,6 +43,14 @@ void answer::respond(int status, http::media type, std::string&& content) noexce
     check(of_->respond(response_head(status, type, fields_.view()), slice::own(std::move(content))));
 }
 
+body_writer answer::begin_stream(int status, http::content_type type, std::optional<std::uint64_t> length) noexcept {
+    exchange_errc begun = exchange_errc::connection_gone;
+    body_sink* to = of_ != nullptr ? of_->sink() : nullptr;
+    if (of_ != nullptr) begun = to != nullptr ? to->begin(response_head(status, type, fields_.view()), length) : exchange_errc::no_stream;
+    check(begun);
+    return {to, begun};
+}
+
 // A peer that has gone is no news; what the program got wrong is.
 void answer::report(exchange_errc outcome) noexcept {
     const error why = make_error(outcome);

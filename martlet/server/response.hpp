@@ -9,6 +9,7 @@
 #include <martlet/base/result.hpp>
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/field_block.hpp>
+#include <martlet/server/stream.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -42,12 +43,22 @@ public:
     result<void> try_respond(int status, http::content_type type, std::string_view content) noexcept;
     result<void> try_respond(int status, http::content_type type, slice content) noexcept;
 
+    /// Begins an answer whose content is sent piece by piece, from a coroutine handler or a later_response.
+    body_writer stream(int status, http::content_type type) noexcept { return begin_stream(status, type, std::nullopt); }
+    /// The same with the content's length, which the head then announces: not more can be sent, and less ends the connection.
+    body_writer stream(int status, http::content_type type, std::uint64_t length) noexcept { return begin_stream(status, type, length); }
+
     bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
 
 protected:
     explicit answer(exchange* of) noexcept : of_(of) {}
     ~answer() = default;
     answer(answer&& other) noexcept : of_(std::exchange(other.of_, nullptr)), fields_(std::move(other.fields_)) {}
+    /// Into an answer that was moved from.
+    void take(answer& other) noexcept {
+        of_ = std::exchange(other.of_, nullptr);
+        fields_.swap(other.fields_);
+    }
 
     exchange* of_;
     field_block fields_;
@@ -61,6 +72,7 @@ private:
         }
     }
     void respond(int status, http::media type, std::string&& content) noexcept;
+    body_writer begin_stream(int status, http::content_type type, std::optional<std::uint64_t> length) noexcept;
     void check(exchange_errc outcome) noexcept {
         if (outcome != exchange_errc::none) [[unlikely]]
             report(outcome);
@@ -73,7 +85,14 @@ private:
 class [[nodiscard]] later_response : public answer {
 public:
     later_response(later_response&& other) noexcept : answer(std::move(other)) {}
-    later_response& operator=(later_response&&) = delete;
+    /// What it held before is dropped.
+    later_response& operator=(later_response&& other) noexcept {
+        if (this != &other) {
+            later_response dropped(std::move(*this));
+            take(other);
+        }
+        return *this;
+    }
     ~later_response();
 
     /// Nobody is left to take the answer: the peer has gone or the server stops. `work()` tells it as it happens.

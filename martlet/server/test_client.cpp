@@ -54,6 +54,14 @@ public:
     std::size_t field_count() const noexcept override { return what_.fields().size(); }
     field_line field_at(std::size_t index) const noexcept override { return {what_.fields()[index].first, what_.fields()[index].second}; }
     net::stream_info info() const noexcept override { return {}; }
+    bool has_content() const noexcept override { return !what_.content().empty(); }
+    std::optional<std::uint64_t> content_length() const noexcept override {
+        return what_.content().empty() ? std::nullopt : std::optional<std::uint64_t>(what_.content().size());
+    }
+    std::string_view content() const noexcept override {
+        return form_ == form::plain ? std::string_view(what_.content()) : std::string_view();
+    }
+    std::optional<std::string_view> trailer(std::string_view) const noexcept override { return std::nullopt; }
 
     exchange_errc respond(const response_head& answer, std::string_view content) noexcept override {
         if (status_ != 0 || is_kept()) return exchange_errc::answered_already;

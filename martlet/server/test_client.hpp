@@ -22,14 +22,20 @@ public:
         fields_.emplace_back(std::string(name), std::string(value));
         return *this;
     }
+    test_request& content(std::string bytes) {
+        content_ = std::move(bytes);
+        return *this;
+    }
     http::method method() const noexcept { return method_; }
     const std::string& target() const noexcept { return target_; }
     const std::vector<std::pair<std::string, std::string>>& fields() const noexcept { return fields_; }
+    const std::string& content() const noexcept { return content_; }
 
 private:
     http::method method_;
     std::string target_;
     std::vector<std::pair<std::string, std::string>> fields_;
+    std::string content_;
 };
 
 /// What it was answered. Owns its bytes.

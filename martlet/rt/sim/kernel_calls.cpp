@@ -218,12 +218,12 @@ void signals_restore(const void* mask) noexcept {
     now.done();
 }
 
-void sigpipe_block(void* mask) noexcept {
+bool sigpipe_block(void* mask) noexcept {
     call now(call_kind::sigpipe_block, -1);
     std::memset(mask, 0, 128);
     *static_cast<char*>(mask) = now.in.sigpipe_blocked ? 1 : 0;
     now.in.sigpipe_blocked = true;
-    now.done();
+    return now.done(now.in.sigpipe_pending);
 }
 
 void sigpipe_consume() noexcept {

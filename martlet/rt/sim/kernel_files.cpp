@@ -20,24 +20,34 @@ int file_open(const char* path, open_mode mode) noexcept {
         now.in.face->add_file(path, "");
         at = now.in.files.find(std::string_view(path));
     }
+    if (at->second->is_socket) return now.done(-ENXIO);
     if (at->second->is_directory && mode != open_mode::read) return now.done(-EISDIR);
     if (!now.in.has_room(1)) return now.done(-EMFILE);
     if (mode == open_mode::write_truncate) at->second->content.clear();
     return now.done(now.in.open(std::make_shared<sim::open_file>(at->second, mode)));
 }
 
+namespace {
+
+void note_facts(const sim::file_node& node, file_facts* out) noexcept {
+    out->size = static_cast<std::int64_t>(node.content.size());
+    out->modified_ns = node.modified_ns;
+    out->device = 1;
+    out->inode = node.inode;
+    out->mode = node.mode;
+    out->is_regular = !node.is_directory && !node.is_socket && !node.swallows;
+    out->is_directory = node.is_directory;
+    out->is_socket = node.is_socket;
+}
+
+}  // namespace
+
 int file_stat(const descriptor& file, file_facts* out) noexcept {
     call now(call_kind::file_stat, file.number());
     auto* of = now.in.find_as<sim::open_file>(file.number());
     if (now.fails()) return now.fail();
     *out = file_facts{};
-    if (of == nullptr) return now.done(0);
-    const sim::file_node& node = of->node();
-    out->size = static_cast<std::int64_t>(node.content.size());
-    out->modified_ns = node.modified_ns;
-    out->inode = node.inode;
-    out->is_regular = !node.is_directory && !node.swallows;
-    out->is_directory = node.is_directory;
+    if (of != nullptr) note_facts(of->node(), out);
     return now.done(0);
 }
 
@@ -62,6 +72,35 @@ int file_sync(const descriptor& file) noexcept {
     const bool is_file = now.in.find_as<sim::open_file>(file.number()) != nullptr;
     if (now.fails()) return now.fail();
     return now.done(is_file ? 0 : -EINVAL);
+}
+
+int path_stat(const char* path, file_facts* out) noexcept {
+    call now(call_kind::path_stat, -1);
+    if (now.fails()) return now.fail();
+    const auto at = now.in.files.find(std::string_view(path));
+    if (at == now.in.files.end()) return now.done(-ENOENT);
+    *out = file_facts{};
+    note_facts(*at->second, out);
+    return now.done(0);
+}
+
+int path_set_mode(const char* path, std::uint32_t mode) noexcept {
+    call now(call_kind::path_set_mode, -1, mode);
+    if (now.fails()) return now.fail();
+    const auto at = now.in.files.find(std::string_view(path));
+    if (at == now.in.files.end()) return now.done(-ENOENT);
+    at->second->mode = mode & 07777;
+    return now.done(0);
+}
+
+int path_remove(const char* path) noexcept {
+    call now(call_kind::path_remove, -1);
+    if (now.fails()) return now.fail();
+    const auto at = now.in.files.find(std::string_view(path));
+    if (at == now.in.files.end()) return now.done(-ENOENT);
+    if (at->second->is_directory) return now.done(-EISDIR);
+    now.in.files.erase(at);
+    return now.done(0);
 }
 
 int process_open(const process_start& what, int* pid) noexcept {

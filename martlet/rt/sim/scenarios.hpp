@@ -208,6 +208,13 @@ client sends: 4
 events: none
 server receives: 'more'
 )"},
+    {"little_room", &little_room, R"(events: client=out
+client is full: EAGAIN
+events: none
+some was taken
+events: none
+events: client=out
+)"},
     {"taken_addresses", &taken_addresses, R"(bind: EADDRINUSE
 bind: EADDRINUSE
 bind any: EADDRINUSE
@@ -344,10 +351,38 @@ in closes
 events: out=in|hangup
 read: 0
 )"},
+    {"unix_file", &unix_file, R"(nothing there: ENOENT
+mode: ENOENT
+remove: ENOENT
+bind: 0
+stat: 0
+a socket
+open: ENXIO
+mode: 0
+mode is: 416
+bind: EADDRINUSE
+connect: 0
+remove: 0
+bind: 0
+another file
+connect: ECONNREFUSED
+connect: 0
+client sends: 3
+early sends: 3
+at first receives: 'one'
+at second receives: 'two'
+second closes
+connect: ECONNREFUSED
+remove: 0
+connect: ENOENT
+)"},
     {"pipe_without_reader", &pipe_without_reader, R"(events: in=out
 out closes
 events: in=out|error
+pending: 0
 write: EPIPE
+pending: 1
+pending: 0
 )"},
     {"eventfds", &eventfds, R"(events: none
 events: wake=in

@@ -160,6 +160,52 @@ inline void pipes(stage& s) {
     s.say("read", kernel::read(out.fd, block.data(), block.size()));
 }
 
+// A name in the file system stands for the socket that was bound to it, and for it alone.
+inline void unix_file(stage& s) {
+    const char* const path = "/tmp/martlet-scenario-socket";
+    kernel::path_remove(path);
+    const std::string name = stage::local_name(path);
+    kernel::file_facts facts;
+    s.say("nothing there", kernel::path_stat(path, &facts));
+    s.say("mode", kernel::path_set_mode(path, 0600));
+    s.say("remove", kernel::path_remove(path));
+    end first = s.open("first", AF_UNIX);
+    s.say("bind", s.bind(first, name));
+    kernel::listen(first.fd, 4);
+    s.say("stat", kernel::path_stat(path, &facts));
+    s.say(facts.is_socket && !facts.is_regular && !facts.is_directory ? "a socket" : "something else");
+    s.say("open", kernel::file_open(path, kernel::open_mode::read));
+    s.say("mode", kernel::path_set_mode(path, 0640));
+    kernel::path_stat(path, &facts);
+    s.say("mode is", facts.mode);
+    const std::uint64_t inode = facts.inode;
+    end second = s.open("second", AF_UNIX);
+    s.say("bind", s.bind(second, name));
+    end client = s.open("client", AF_UNIX);
+    s.say("connect", s.connect(client, name));
+    // The name goes to another; who is connected stays so.
+    s.say("remove", kernel::path_remove(path));
+    s.say("bind", s.bind(second, name));
+    kernel::path_stat(path, &facts);
+    s.say(facts.inode != inode ? "another file" : "the same file");
+    end early = s.open("early", AF_UNIX);
+    s.say("connect", s.connect(early, name));
+    kernel::listen(second.fd, 4);
+    s.say("connect", s.connect(early, name));
+    end at_first = s.accept(first, "at first");
+    end at_second = s.accept(second, "at second");
+    s.send(client, "one");
+    s.send(early, "two");
+    s.recv(at_first);
+    s.recv(at_second);
+    // A close leaves the file, and nobody behind it.
+    s.close(second);
+    end late = s.open("late", AF_UNIX);
+    s.say("connect", s.connect(late, name));
+    s.say("remove", kernel::path_remove(path));
+    s.say("connect", s.connect(late, name));
+}
+
 inline void pipe_without_reader(stage& s) {
     int ends[2];
     kernel::pipe_open(ends, true);
@@ -170,9 +216,14 @@ inline void pipe_without_reader(stage& s) {
     s.close(out);
     s.events();
     char mask[128];
-    kernel::sigpipe_block(mask);
+    s.say("pending", kernel::sigpipe_block(mask));
     s.say("write", kernel::write(in.fd, "x", 1));
+    char inner[128];
+    s.say("pending", kernel::sigpipe_block(inner));
+    kernel::signals_restore(inner);
     kernel::sigpipe_consume();
+    s.say("pending", kernel::sigpipe_block(inner));
+    kernel::signals_restore(inner);
     kernel::signals_restore(mask);
 }
 

@@ -308,6 +308,30 @@ inline void full_buffer(stage& s) {
     s.recv(server);
 }
 
+// Room is reported when a third of the buffer is free; a send takes less.
+inline void little_room(stage& s) {
+    auto [client, server] = s.pair();
+    s.set_number(client, SOL_SOCKET, SO_SNDBUF, 256 * 1024);
+    s.watch(client);
+    s.events();
+    s.fill(client);
+    s.events();
+    const std::string more(100'000, 'y');
+    std::ptrdiff_t taken = -EAGAIN;
+    std::string block(1000, '\0');
+    for (int i = 0; i < 300 && taken < 0; ++i) {
+        kernel::recv(server.fd, block.data(), block.size());
+        taken = kernel::send(client.fd, more.data(), more.size());
+    }
+    s.say(taken > 0 && taken < 100'000 ? "some was taken" : "all or nothing was taken");
+    s.events();
+    for (int i = 0; i < 20; ++i) {
+        s.drain(server);
+        s.settle(server);
+    }
+    s.events();
+}
+
 inline void taken_addresses(stage& s) {
     end first = s.listener();
     const std::string taken = stage::ipv4(stage::port_of(first));

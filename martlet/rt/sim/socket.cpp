@@ -36,7 +36,11 @@ bool socket::shares_with(const socket& other) const {
 // Whether something sent to `wanted` reaches this socket.
 bool socket::accepts(const address& wanted) const {
     if (!bound_) return false;
-    if (family_ == AF_UNIX || wanted.family == AF_UNIX) return family_ == AF_UNIX && wanted.family == AF_UNIX && local_.path == wanted.path;
+    if (family_ == AF_UNIX || wanted.family == AF_UNIX) {
+        if (family_ != wanted.family || local_.path != wanted.path) return false;
+        const auto at = here().files.find(wanted.path);
+        return file_ == nullptr || (at != here().files.end() && at->second == file_);
+    }
     if (local_.port != wanted.port) return false;
     if (!local_.is_wildcard()) return local_.ip == wanted.ip;
     const bool takes_both = family_ == AF_INET6 && !option_is_on(IPPROTO_IPV6, IPV6_V6ONLY);
@@ -61,12 +65,13 @@ int socket::bind_to(address wanted) {
         const bool is_path = wanted.path[0] != '\0';
         if (is_path && in.files.contains(wanted.path)) return -EADDRINUSE;
         for (const socket* other : in.bound) {
-            if (other->family_ == AF_UNIX && other->local_.path == wanted.path) return -EADDRINUSE;
+            if (!is_path && other->family_ == AF_UNIX && other->local_.path == wanted.path) return -EADDRINUSE;
         }
         if (is_path) {
-            auto node = std::make_shared<file_node>();
-            node->inode = in.next_inode++;
-            in.files.emplace(wanted.path, std::move(node));
+            file_ = std::make_shared<file_node>();
+            file_->inode = in.next_inode++;
+            file_->is_socket = true;
+            in.files.emplace(wanted.path, file_);
         }
     } else {
         if (wanted.port == 0) wanted.port = pick_port();

@@ -45,6 +45,8 @@ protected:
     ~acceptor() = default;
 };
 
+struct file_node;
+
 struct datagram {
     std::string bytes;
     std::string from;
@@ -113,6 +115,7 @@ private:
     bool listening_ = false;
     int backlog_ = 0;
     address local_;
+    std::shared_ptr<file_node> file_;  // of a Unix socket with a path: the name may come to stand for another
     address remote_;
     bool has_remote_ = false;
     bool connect_reported_ = false;

@@ -42,6 +42,7 @@ constexpr fitting_error for_stat[] = {{EIO}};
 constexpr fitting_error for_read_at[] = {{EIO}, {EINTR}};
 constexpr fitting_error for_write_at[] = {{ENOSPC}, {EIO}, {EINTR}};
 constexpr fitting_error for_sync[] = {{EIO}, {ENOSPC}};
+constexpr fitting_error for_path[] = {{EACCES}, {ENOENT}};
 constexpr fitting_error for_process_open[] = {{EAGAIN}, {ENOMEM}, {EMFILE}, {EACCES}};
 constexpr fitting_error for_process_signal[] = {{ESRCH}, {EPERM}};
 
@@ -93,6 +94,9 @@ const call_traits traits[] = {
     {"file_read_at", for_read_at},
     {"file_write_at", for_write_at},
     {"file_sync", for_sync},
+    {"path_stat", for_path},
+    {"path_set_mode", for_path},
+    {"path_remove", for_path},
     {"signals_open", for_new_descriptor},
     {"signals_next", {}},
     {"signals_restore", {}},

@@ -38,7 +38,9 @@ struct file_node {
     std::string content;
     std::int64_t modified_ns = 0;
     std::uint64_t inode = 0;
+    std::uint32_t mode = 0644;
     bool is_directory = false;
+    bool is_socket = false;
     bool swallows = false;  ///< the null device
 };
 

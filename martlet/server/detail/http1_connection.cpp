@@ -5,7 +5,8 @@
 #include <new>
 
 #include <martlet/rt/loop.hpp>
-#include <martlet/server/detail/http1_exchange.hpp>
+#include <martlet/server/detail/http1_body.hpp>
+#include <martlet/server/detail/http1_open_exchange.hpp>
 #include <martlet/server/detail/worker.hpp>
 
 namespace martlet::inline v0::server::detail {
@@ -26,14 +27,19 @@ http1_connection::http1_connection(worker& of, net::byte_stream& stream) noexcep
       stream_(stream),
       out_(of.on.blocks()) {}
 
-http1_connection::~http1_connection() { drop_pending(); }
+http1_connection::~http1_connection() {
+    drop_collecting();
+    drop_pending();
+}
 
 void http1_connection::move_to(state next) noexcept {
     constexpr auto bit = [](state s) { return 1u << static_cast<unsigned>(s); };
     // By the present state, in the order of the enumeration; the table at the top of the header.
     constexpr unsigned allowed[] = {
-        bit(state::running) | bit(state::blocked) | bit(state::finishing),
+        bit(state::collecting) | bit(state::skipping) | bit(state::running) | bit(state::blocked) | bit(state::finishing),
+        bit(state::reading) | bit(state::finishing),
         bit(state::reading) | bit(state::blocked) | bit(state::finishing) | bit(state::gone),
+        bit(state::reading) | bit(state::finishing),
         bit(state::reading) | bit(state::running) | bit(state::finishing),
         bit(state::lingering),
         0,
@@ -65,7 +71,9 @@ void http1_connection::input_ready(ready_node& node) noexcept {
     auto& self = static_cast<http1_connection&>(static_cast<input_node&>(node));
     switch (self.state_) {
     case state::reading: self.read(); break;
+    case state::collecting: self.collect_more(); break;
     case state::running: self.peer_event(); break;
+    case state::skipping: self.skip_more(); break;
     case state::lingering: self.drop_input(); break;
     case state::blocked:
     case state::finishing:
@@ -106,23 +114,25 @@ bool http1_connection::served_batch(buffer& in) noexcept {
     queue_output();
     if (state_ == state::reading) [[likely]] {
         wait_for_input();
-    } else if (state_ == state::running) {
-        arm_input(direction::closing);
+    } else {
+        wait_for_content();
     }
     return true;
 }
 
 // Leaves what was not used where it outlives the turn: nothing of it may stay in the loop's buffer.
 bool http1_connection::keep_rest(buffer& in) noexcept {
-    const bool wanted = state_ == state::reading || state_ == state::running || state_ == state::blocked;
-    if (!wanted || in.empty()) {
-        if (!in.empty()) must_linger_ = true;
+    const bool wanted = state_ != state::finishing && state_ != state::lingering && state_ != state::gone;
+    const bool apart = pending_ != nullptr && &in != &pending_->bytes;  // a content took the input along
+    const bool empty = apart ? pending_->bytes.empty() : in.empty();
+    if (!wanted || (empty && body() == nullptr)) {
+        if (!empty || (body() != nullptr && !body()->is_complete())) must_linger_ = true;
         in.clear();
         drop_pending();
         unserved_ = false;
         return true;
     }
-    if (state_ != state::reading) unserved_ = true;
+    if (state_ != state::reading || apart) unserved_ = true;
     if (pending_ != nullptr) return true;
     const bool kept = keep(in.view());
     in.clear();
@@ -138,6 +148,7 @@ bool http1_connection::keep(std::string_view bytes) noexcept {
 
 void http1_connection::drop_pending() noexcept {
     if (pending_ == nullptr) return;
+    drop_body();
     pending_->~pending_input();
     worker_.on.free(std::exchange(pending_, nullptr), sizeof(pending_input));
 }
@@ -177,7 +188,12 @@ void http1_connection::peer_finished() noexcept {
 void http1_connection::peer_event() noexcept {
     if (stream_.peer_failed()) {
         lose(close_reason::peer_vanished, cancel_reason::peer_gone);
-    } else if (stream_.peer_closed() && open_ != nullptr) {
+        return;
+    }
+    if (open_ == nullptr) return;
+    if (open_->is_awaited()) {
+        pull_more();
+    } else if (stream_.peer_closed()) {
         open_->cancel(cancel_reason::peer_gone);
     }
 }
@@ -196,7 +212,11 @@ void http1_connection::write() noexcept {
     output_node::unlink();
     const std::size_t before = out_.size();
     switch (stream_.try_write(out_)) {
-    case net::io::moved: written(); return;
+    case net::io::moved:
+        if (open_ != nullptr) [[unlikely]]
+            open_->output_taken();
+        written();
+        return;
     case net::io::blocked: break;
     case net::io::ended:
     case net::io::failed:
@@ -212,11 +232,28 @@ void http1_connection::write() noexcept {
         move_to(state::blocked);
         disarm_input();
     }
+    if (open_ != nullptr && out_.size() != before) open_->output_taken();
     if (!output_waits_ || out_.size() != before) {
         output_waits_ = true;
         set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
     }
     stream_.arm(direction::writing, static_cast<output_node*>(this));
+}
+
+// A kernel that reports room late hides that a slow peer takes what it is sent. True: something moved, or the connection has ended.
+bool http1_connection::output_still_moves() noexcept {
+    const std::size_t before = out_.size();
+    stream_.recheck_write();
+    const net::io outcome = stream_.try_write(out_);
+    if (outcome != net::io::blocked) {
+        // The usual way finds the same again, and acts on it.
+        if (!output_node::is_linked()) worker_.on.flush_later(*static_cast<output_node*>(this));
+        return true;
+    }
+    if (out_.size() == before) return false;
+    if (open_ != nullptr) open_->output_taken();
+    set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
+    return true;
 }
 
 void http1_connection::written() noexcept {
@@ -238,6 +275,12 @@ void http1_connection::written() noexcept {
 
 // Closing with unread bytes makes the kernel reset the connection, and the peer may lose the answer that was just sent.
 void http1_connection::linger() noexcept {
+    if (break_off_) {
+        // The peer got all that there was; that it is not all can only be told so.
+        stream_.abort();
+        destroy(reason_);
+        return;
+    }
     if (peer_finished_ || stream_.peer_failed() || (!must_linger_ && !stream_.peer_closed())) {
         destroy(reason_);
         return;
@@ -252,7 +295,7 @@ void http1_connection::linger() noexcept {
 void http1_connection::drop_input() noexcept {
     buffer& in = worker_.on.read_buffer();
     const net::io got = stream_.try_read(in);
-    lingered_bytes_ += in.size();
+    lingered_bytes_ += static_cast<std::uint32_t>(in.size());
     in.clear();
     if (got == net::io::ended || got == net::io::failed || lingered_bytes_ > worker_.bounds.linger_bytes_max()) {
         destroy(reason_);
@@ -266,13 +309,33 @@ void http1_connection::drop_input() noexcept {
 // Moving a deadline back costs nothing: the timer stays where it is, and looks again when it rings.
 void http1_connection::set_deadline(time_point when) noexcept {
     deadline_ = when;
-    if (!timer_node::is_armed() || timer_node::deadline() > when) worker_.on.arm(*this, when);
+    arm_timer(when);
+}
+
+void http1_connection::arm_timer(time_point when) noexcept {
+    if (when != never && (!timer_node::is_armed() || timer_node::deadline() > when)) worker_.on.arm(*this, when);
+}
+
+// Output that waits and content that is awaited can be due at the same time.
+time_point http1_connection::next_deadline() const noexcept {
+    const time_point output = output_waits_ ? deadline_ : never;
+    time_point content = never;
+    switch (state_) {
+    case state::collecting: content = body()->deadline(); break;
+    case state::skipping: content = body()->drop_until; break;
+    case state::running:
+        if (body() != nullptr) content = body()->deadline();
+        break;
+    default: return deadline_;
+    }
+    return output < content ? output : content;
 }
 
 void http1_connection::expired(timer_node& node) noexcept {
     auto& self = static_cast<http1_connection&>(node);
-    if (self.worker_.on.now() < self.deadline_) {
-        self.worker_.on.arm(self, self.deadline_);
+    const time_point due = self.next_deadline();
+    if (self.worker_.on.now() < due) {
+        self.arm_timer(due);
     } else {
         self.timed_out();
     }
@@ -304,22 +367,31 @@ void http1_connection::timed_out() noexcept {
         return;
     case state::blocked:
     case state::finishing:
+        if (output_still_moves()) return;
         hit("write_timeout");
         stream_.abort();
         destroy(close_reason::timed_out);
         return;
     case state::lingering: destroy(reason_); return;
+    case state::collecting:
+    case state::skipping:
     case state::running:
-        if (out_.empty() || in_call_) return;
-        hit("write_timeout");
-        stream_.abort();
-        lose(close_reason::timed_out, cancel_reason::peer_gone);
+        if (in_call_) return;
+        if (output_waits_ && worker_.on.now() >= deadline_) {
+            if (output_still_moves()) return;
+            hit("write_timeout");
+            stream_.abort();
+            lose(close_reason::timed_out, cancel_reason::peer_gone);
+        } else if (!content_timed_out()) {
+            arm_timer(next_deadline());
+        }
         return;
     case state::gone: return;
     }
 }
 
 void http1_connection::drain() noexcept {
+    if (endless_ && open_ != nullptr) open_->cancel(cancel_reason::shutting_down);
     // One that is queued has something to read: a request that came in time, perhaps.
     if (state_ == state::reading && pending_ == nullptr && out_.empty() && !input_node::is_linked()) destroy(close_reason::shutting_down);
 }
@@ -339,7 +411,7 @@ void http1_connection::force(error why, close_reason reason) noexcept {
 
 // The stream is of no more use. A handler that still runs is cancelled, and the connection waits for it.
 void http1_connection::lose(close_reason reason, error why) noexcept {
-    if (open_ == nullptr) {
+    if (open_ == nullptr || state_ == state::collecting) {
         destroy(reason);
         return;
     }
@@ -351,7 +423,9 @@ void http1_connection::lose(close_reason reason, error why) noexcept {
     stream_.close();
     move_to(state::gone);
     open_->take_no_answer();
+    open_->output_gone(why);
     open_->cancel(why);
+    open_->input_moved();
 }
 
 // For what is on the stack: it ends the connection once that is safe.
@@ -361,6 +435,7 @@ void http1_connection::abort_with(close_reason reason) noexcept {
 }
 
 void http1_connection::destroy(close_reason reason) noexcept {
+    drop_collecting();
     input_node::unlink();
     output_node::unlink();
     worker_.on.disarm(*this);

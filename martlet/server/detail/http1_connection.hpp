@@ -1,24 +1,30 @@
 // The server's side of one HTTP/1 connection: a small machine over the codec.
 //
-//   state       waits for                 may become
-//   reading     bytes                     running, blocked, finishing, (destroyed)
-//   running     the handler               reading, blocked, finishing, gone
-//   blocked     room for output           reading, running, finishing, (destroyed)
-//   finishing   room for the last output  lingering, (destroyed)
-//   lingering   the peer's FIN            (destroyed)
-//   gone        the handler; no stream    (destroyed)
+//   state       waits for                      may become
+//   reading     bytes                          collecting, skipping, running, blocked, finishing, (destroyed)
+//   collecting  the content of a plain handler reading, finishing, (destroyed)
+//   running     the handler                    reading, blocked, finishing, gone
+//   skipping    the end of unread content      reading, finishing, (destroyed)
+//   blocked     room for output                reading, running, finishing, (destroyed)
+//   finishing   room for the last output       lingering, (destroyed)
+//   lingering   the peer's FIN                 (destroyed)
+//   gone        the handler; no stream         (destroyed)
 //
+// In `running` content is read while the handler pulls it, and what it sends goes out at the end of each turn.
 // While output waits nothing is read. An idle connection holds no buffer. Nothing of it is on the stack while a handler runs.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include <martlet/base/outq.hpp>
 #include <martlet/base/timer_wheel.hpp>
 #include <martlet/net/byte_stream.hpp>
 #include <martlet/rt/ready.hpp>
+#include <martlet/server/body_source.hpp>
 #include <martlet/server/handler.hpp>
 #include <martlet/server/observer.hpp>
 #include <martlet/server/router.hpp>
@@ -30,13 +36,16 @@ namespace martlet::inline v0::server::detail {
 class worker;
 class http1_exchange;
 class http1_open_exchange;
+class http1_body;
 struct connection_tag;
 
-/// Bytes of an unfinished head, behind a running handler or behind a spent slice, and how far they were looked at.
+/// Bytes of an unfinished head or content, behind a running handler or behind a spent slice, and how far they were looked at.
 struct pending_input {
     explicit pending_input(std::size_t limit) noexcept : bytes(limit) {}
     buffer bytes;
     http1::resume_state resume;
+    /// The content that is under way, which begins at `bytes`; owned.
+    http1_body* body = nullptr;
     /// Timing of the head has begun.
     bool timed = false;
 };
@@ -69,11 +78,32 @@ public:
     /// Makes the prefix right for this moment; true when the connection is to close after the present answer.
     bool bring_up_to_date() noexcept;
 
+    // --- for the exchange: content ---
+
+    /// What a coroutine handler's read finds.
+    pull pull_content(std::string_view& into) noexcept;
+    error content_failure() const noexcept;
+    std::uint64_t content_bytes_max() const noexcept;
+    void content_awaited(bool on) noexcept;
+    std::optional<std::string_view> trailer(std::string_view name) const noexcept;
+    /// Content is due that will not be read, and too much to be dropped.
+    bool must_close_behind_content() noexcept;
+
+    // --- for the exchange: streams ---
+
+    void output_added() noexcept;
+    /// An answer ended early; `by_reset`: nothing else tells the peer.
+    void content_broken_off(bool by_reset) noexcept;
+    /// What answers now ends only with the server.
+    void stream_is_endless() noexcept;
+    std::size_t stream_queued_bytes_max() const noexcept;
+    duration event_quiet_time() const noexcept;
+
     net::byte_stream& stream() noexcept { return stream_; }
     observer::connection_id id() const noexcept { return reinterpret_cast<observer::connection_id>(this); }
 
 private:
-    enum class state : std::uint8_t { reading, running, blocked, finishing, lingering, gone };
+    enum class state : std::uint8_t { reading, collecting, running, skipping, blocked, finishing, lingering, gone };
 
     static void input_ready(ready_node& node) noexcept;
     static void output_ready(ready_node& node) noexcept;
@@ -84,16 +114,35 @@ private:
     bool serve(buffer& in) noexcept;
     bool served_batch(buffer& in) noexcept;
     void dispatch(http1_exchange& x, buffer& in) noexcept;
+    void dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept;
+    void run_plain(const handler& h, http1_exchange& x, buffer& in) noexcept;
     void answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept;
     void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;
     class call_note;
     void call_returned(call_note& note) noexcept;
     void run_coroutine(const handler& h, http1_exchange& x) noexcept;
+    void end_stream(http1_open_exchange& of, bool failed) noexcept;
     void go_on() noexcept;
     void settled(http1_exchange& x) noexcept;
     void refuse(error why) noexcept;
     void encode_refusal(int status, std::string_view why) noexcept;
     http1::persistence persistence_for(const http1_exchange& x) noexcept;
+
+    // Content: http1_connection_content.cpp.
+    http1_body* body() const noexcept { return pending_ != nullptr ? pending_->body : nullptr; }
+    bool begin_body(http1_exchange& x, buffer& in, std::uint64_t bytes_max) noexcept;
+    void drop_body() noexcept;
+    void wait_for_content() noexcept;
+    void collect(buffer& in) noexcept;
+    void collect_more() noexcept;
+    void run_collected() noexcept;
+    void give_up_collecting(error why, close_reason reason) noexcept;
+    void drop_collecting() noexcept;
+    void pull_more() noexcept;
+    void skip_content() noexcept;
+    void skip_more() noexcept;
+    void skip(buffer& in) noexcept;
+    bool content_timed_out() noexcept;
 
     bool keep_rest(buffer& in) noexcept;
     bool keep(std::string_view bytes) noexcept;
@@ -106,10 +155,13 @@ private:
     void queue_output() noexcept;
     void write() noexcept;
     void written() noexcept;
+    bool output_still_moves() noexcept;
     void linger() noexcept;
     void drop_input() noexcept;
     void timed_out() noexcept;
     void set_deadline(time_point when) noexcept;
+    void arm_timer(time_point when) noexcept;
+    time_point next_deadline() const noexcept;
     void lose(close_reason reason, error why) noexcept;
     void abort_with(close_reason reason) noexcept;
     void destroy(close_reason reason) noexcept;
@@ -120,7 +172,7 @@ private:
     pending_input* pending_ = nullptr;
     http1_open_exchange* open_ = nullptr;
     time_point deadline_{};
-    std::size_t lingered_bytes_ = 0;
+    std::uint32_t lingered_bytes_ = 0;
     std::uint32_t requests_ = 0;
     state state_ = state::reading;
     close_reason reason_ = close_reason::finished;
@@ -131,7 +183,9 @@ private:
     bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
     bool output_waits_ : 1 = false;   // the stream took less than there is
     bool abort_on_return_ : 1 = false;
-    bool fresh_ : 1 = true;  // no byte has arrived yet
+    bool fresh_ : 1 = true;       // no byte has arrived yet
+    bool endless_ : 1 = false;    // what answers now ends only with the server
+    bool break_off_ : 1 = false;  // only a reset tells the peer that the answer ended early
 };
 
 }  // namespace martlet::inline v0::server::detail

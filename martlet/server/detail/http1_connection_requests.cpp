@@ -1,6 +1,7 @@
 // What becomes of the bytes that were read: heads, routes, handlers in their three forms, answers.
 #include <martlet/server/detail/http1_connection.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <expected>
@@ -11,7 +12,8 @@
 
 #include <martlet/base/log.hpp>
 #include <martlet/rt/loop.hpp>
-#include <martlet/server/detail/http1_exchange.hpp>
+#include <martlet/server/detail/http1_body.hpp>
+#include <martlet/server/detail/http1_open_exchange.hpp>
 #include <martlet/server/detail/worker.hpp>
 #include <martlet/wire/http/status.hpp>
 
@@ -66,9 +68,9 @@ bool http1_connection::serve(buffer& in) noexcept {
     const std::size_t flush_bytes = worker_.bounds.flush_bytes();
     // The short way ends before the last request of the connection, which says so in its answer; none takes it while the server stops.
     const bool simple = worker_.is_simple();
-    const std::uint32_t slice = worker_.bounds.slice_requests_max();
+    const std::uint32_t slice = std::max(worker_.bounds.slice_requests_max(), 1u);
     const std::uint32_t before_last = worker_.bounds.requests_max() - 1 - requests_;
-    const std::uint32_t ordinary_max = !simple ? 0 : slice < before_last ? slice : before_last;
+    const std::uint32_t ordinary_max = !simple ? 0 : std::min(slice - 1, before_last);
     std::uint32_t served = 0;
     std::uint32_t counted = 0;
     fresh_ = false;
@@ -106,9 +108,11 @@ bool http1_connection::serve(buffer& in) noexcept {
         dispatch(x, in);
         // A handler on this stack was left behind by its loop.
         if (loop::current() == nullptr) return false;
+        // A content may have gone with the request, or have taken all that is left along.
+        rest = in.padded();
         if (out_.size() >= flush_bytes && state_ == state::reading) write();
         if (state_ != state::reading || abort_on_return_) break;
-        if (served >= slice) {
+        if (served >= slice || (pending_ != nullptr && &in != &pending_->bytes)) {
             unserved_ = true;
             break;
         }
@@ -140,29 +144,29 @@ http1::persistence http1_connection::persistence_for(const http1_exchange& x) no
 
 void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
     const routing where = worker_.common.app.resolve(x.method(), x.path(), x.params());
-    const handler* h = where.run();
-    if (!x.head.framing().is_empty()) {
-        // No handler can ask for content yet, and an unread body must not be taken for the next request.
-        must_linger_ = true;
-        x.close_after();
-        answer_without_handler(x, 501, {});
-    } else if (x.method() == http::method::connect) {
+    if (where.to() != nullptr) worker_.on.note_activity(where.to()->path().c_str());
+    if (x.method() == http::method::connect) {
         // What follows is meant for somebody else: none of it is a request (RFC 9110 section 9.3.6).
         must_linger_ = true;
         x.close_after();
         answer_without_handler(x, 405, "GET, HEAD, OPTIONS");
-    } else if (h == nullptr) {
+    } else if (!x.head.framing().is_empty()) {
+        dispatch_with_content(x, in, where);
+    } else if (where.run() == nullptr) {
         answer_without_handler(x, where.status(), where.allow());
+    } else if (where.run()->is_plain()) {
+        run_plain(*where.run(), x, in);
     } else {
-        worker_.on.note_activity(where.to()->path().c_str());
-        if (!h->is_plain()) {
-            run_coroutine(*h, x);
-        } else if (worker_.on.allows_hand_over()) {
-            run_elsewhere(*h, x, in);
-        } else {
-            run_handler(*h, x);
-            if (!x.is_kept()) settled(x);
-        }
+        run_coroutine(*where.run(), x);
+    }
+}
+
+void http1_connection::run_plain(const handler& h, http1_exchange& x, buffer& in) noexcept {
+    if (worker_.on.allows_hand_over()) {
+        run_elsewhere(h, x, in);
+    } else {
+        run_handler(h, x);
+        if (!x.is_kept()) settled(x);
     }
 }
 
@@ -194,18 +198,23 @@ void http1_connection::settled(http1_exchange& x) noexcept {
     if (x.is_broken() || !x.is_answered()) {
         abort_with(close_reason::failed);
     } else if (x.after() == http1::persistence::close) {
+        if (body() != nullptr && !body()->is_complete()) must_linger_ = true;
         move_to(state::finishing);
+    } else if (body() != nullptr) [[unlikely]] {
+        skip_content();
     }
 }
 
 void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexcept {
-    http1_open_exchange* made = http1_open_exchange::make(x, *this, out_, worker_.prefix(), false);
+    http1_open_exchange* made = http1_open_exchange::make(x, *this, out_, worker_.prefix(), http1_open_exchange::form::task, false);
     if (made == nullptr) {
         answer_without_handler(x, 503, {});
         return;
     }
     open_ = made;
     move_to(state::running);
+    const duration time = worker_.bounds.handler_timeout();
+    if (time != duration::zero()) made->work()->set_deadline(saturating_add(worker_.on.now(), time));
     bool finished = true;
     std::exception_ptr thrown;
     try {
@@ -220,7 +229,8 @@ void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexce
 http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcept {
     // A watcher may still ask for the head when the answer comes.
     const bool without_head = worker_.watcher == nullptr;
-    http1_open_exchange* made = http1_open_exchange::make(asking, *this, out_, worker_.prefix(), without_head);
+    http1_open_exchange* made =
+        http1_open_exchange::make(asking, *this, out_, worker_.prefix(), http1_open_exchange::form::later, without_head);
     if (made == nullptr) return nullptr;
     open_ = made;
     move_to(state::running);
@@ -230,11 +240,13 @@ http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcep
 void http1_connection::exchange_finished(http1_open_exchange& done, const std::exception_ptr& thrown) noexcept {
     int status = 500;
     std::string_view why = "the handler did not answer";
-    bool cancelled = done.work()->is_cancelled();
+    const bool cancelled = done.work()->is_cancelled();
+    bool failed = true;
     if (thrown || done.has_task()) {
         try {
             if (thrown) std::rethrow_exception(thrown);
             done.finish();
+            failed = false;
         } catch (const std::bad_expected_access<error>& e) {
             status = e.error().http_status();
             why = e.error().text();
@@ -245,15 +257,36 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
         }
     }
     if (!done.is_answered() && state_ != state::gone) {
-        if (status >= 500 && !cancelled) log::error(why, log::field("path", done.path()), log::field("status", status));
+        if (cancelled && done.work()->why().is_timeout()) {
+            status = done.work()->why().http_status();
+            why = "a handler took longer than handler_timeout";
+            log::warn(why, log::field("path", done.path()));
+        } else if (status >= 500 && !cancelled) {
+            log::error(why, log::field("path", done.path()), log::field("status", status));
+        }
         // Only memory can lack now, and settled() ends the connection for it.
         static_cast<void>(done.respond(status, http::media::text, http::reason(status)));
+    } else if (done.is_open() && state_ != state::gone) {
+        end_stream(done, failed);
     }
+    endless_ = false;
     if (state_ == state::running) move_to(state::reading);
     settled(done);
     open_ = nullptr;
     done.destroy();
     if (!serving_) go_on();
+}
+
+// A content that nobody ended is whole only if its handler came to its own end.
+void http1_connection::end_stream(http1_open_exchange& of, bool failed) noexcept {
+    const bool cancelled = of.work()->is_cancelled();
+    const bool stopped = cancelled && of.is_endless() && of.work()->why().reason() == cancel_reason::shutting_down;
+    if ((failed || cancelled) && !stopped && !of.is_all_sent()) {
+        of.break_off();
+        return;
+    }
+    const exchange_errc ended = of.end({});
+    if (ended != exchange_errc::none) log::error(make_error(ended).text(), log::field("path", of.path()));
 }
 
 // After an answer that did not come from the serving loop.
@@ -266,10 +299,18 @@ void http1_connection::go_on() noexcept {
         // Nothing more is answered while the peer does not take what it asked for.
         move_to(state::blocked);
         disarm_input();
-        if (!output_waits_) write();
+        if (output_waits_) {
+            arm_timer(deadline_);
+        } else {
+            write();
+        }
     } else {
         queue_output();
-        if (state_ == state::reading) wait_for_input();
+        if (state_ == state::reading) {
+            wait_for_input();
+        } else {
+            wait_for_content();
+        }
     }
 }
 
@@ -322,11 +363,17 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     own.attach(*this, note->answered, prefix, false);
     own.begin(parsed.after());
     own.params() = parsed.params();
+    own.give_content(parsed.content());
     own.leave_alone();
     const loop_handle home = worker_.home;
     const bool watched = worker_.watcher != nullptr;
     // What the connection keeps already stays with it; what is in the loop's buffer does not.
     const std::string_view behind = pending_ == nullptr ? in.view() : std::string_view();
+    // What was answered before must not wait for a call that may block.
+    if (!out_.empty() && !output_waits_ && stream_.try_write(out_) == net::io::failed) {
+        abort_with(close_reason::peer_vanished);
+        return;
+    }
     move_to(state::running);
     in_call_ = true;
     stream_.mute(true);
@@ -366,9 +413,11 @@ void http1_connection::call_returned(call_note& note) noexcept {
     }
     serving_ = false;
     out_.splice(note.answered);
+    if (open_ != nullptr) std::exchange(open_, nullptr)->destroy();
     move_to(note.close ? state::finishing : state::reading);
     stream_.mute(false);
-    if (pending_ != nullptr && (note.close || pending_->bytes.empty())) {
+    if (body() != nullptr && !note.close) skip_content();
+    if (pending_ != nullptr && (note.close || (body() == nullptr && pending_->bytes.empty()))) {
         must_linger_ = must_linger_ || !pending_->bytes.empty();
         drop_pending();
     }

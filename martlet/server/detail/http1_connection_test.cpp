@@ -269,36 +269,6 @@ TEST(http1_methods, a_target_with_a_query_or_an_authority_finds_its_route) {
         "200 /q a=b?c x.example:81, 200 /q  y.example");
 }
 
-/// A request with content: what it is, and what comes back.
-TEST(http1_content, is_refused_and_the_connection_closed) {
-    const std::string requests[] = {
-        request_text("POST", "/only-post", "Content-Length: 5\r\n") + "hello" + get("/"),
-        request_text("POST", "/only-post", "Transfer-Encoding: chunked\r\n") + "5\r\nhello\r\n0\r\n\r\n" + get("/"),
-        request_text("GET", "/", "Content-Length: 5\r\n") + "hello" + get("/"),
-        request_text("POST", "/only-post", "Content-Length: 5\r\nExpect: 100-continue\r\n"),
-        request_text("POST", "/missing", "Content-Length: 50000\r\n") + letters(50'000),
-    };
-    for (const std::string& bytes : requests) {
-        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            bench server;
-            add_routes(server);
-            client peer(server, unruly_options(seed));
-            const auto answers = answers_in(peer.ask(get("/") + bytes));
-            ASSERT_EQ(summary(answers), "200 root, 501 Not Implemented") << bytes;
-            EXPECT_TRUE(answers[1].closes());
-            EXPECT_TRUE(peer.saw_end());
-            peer.finish();
-            EXPECT_TRUE(peer.settle());
-            EXPECT_TRUE(peer.is_closed());
-            EXPECT_FALSE(peer.saw_reset());
-        }
-    }
-    bench server;
-    add_routes(server);
-    client peer(server);
-    EXPECT_EQ(summary(peer.ask(request_text("POST", "/only-post", "Content-Length: 0\r\n") + get("/"))), "201 {}, 200 root");
-}
-
 struct refusal {
     std::string_view bytes;
     int status;

@@ -1,10 +1,9 @@
 #include <martlet/server/detail/http1_exchange.hpp>
 
 #include <cstring>
-#include <new>
 
-#include <martlet/rt/loop.hpp>
 #include <martlet/server/detail/http1_connection.hpp>
+#include <martlet/server/detail/http1_open_exchange.hpp>
 #include <martlet/wire/http/status.hpp>
 
 namespace martlet::inline v0::server::detail {
@@ -44,6 +43,15 @@ field_line http1_exchange::field_at(std::size_t index) const noexcept {
 
 net::stream_info http1_exchange::info() const noexcept {
     return connection_ != nullptr ? connection_->stream().info() : net::stream_info();
+}
+
+std::optional<std::uint64_t> http1_exchange::content_length() const noexcept {
+    const http1::body_framing framing = head.framing();
+    return framing.is_length() ? std::optional(framing.bytes()) : std::nullopt;
+}
+
+std::optional<std::string_view> http1_exchange::trailer(std::string_view name) const noexcept {
+    return connection_ != nullptr ? connection_->trailer(name) : std::nullopt;
 }
 
 exchange_errc http1_exchange::check(int status) const noexcept {
@@ -133,76 +141,5 @@ exchange* http1_exchange::keep_open() noexcept {
     if (kept != nullptr) course_ |= course_kept;
     return kept;
 }
-
-// One block: the exchange, its field records, the bytes of the head.
-http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_connection& of, outq& out, const http1::response_prefix& prefix,
-                                               bool without_head) noexcept {
-    loop& on = of.stream().owner();
-    const std::size_t records_bytes = without_head ? 0 : from.head.field_count() * sizeof(http1::field_record);
-    const std::size_t head_bytes = without_head ? 0 : from.head.bytes().size();
-    const std::size_t whole = sizeof(http1_open_exchange) + records_bytes + head_bytes;
-    void* block = on.allocate(whole);
-    if (block == nullptr) return nullptr;
-    auto* records = reinterpret_cast<http1::field_record*>(static_cast<char*>(block) + sizeof(http1_open_exchange));
-    auto* made = new (block) http1_open_exchange(on.root(), records, static_cast<std::uint16_t>(from.head.field_count()));
-    made->block_bytes_ = whole;
-    made->origin_ = &on;
-    if (!without_head) {
-        char* bytes = reinterpret_cast<char*>(records) + records_bytes;
-        if (records_bytes != 0) std::memcpy(records, from.head.records(), records_bytes);
-        std::memcpy(bytes, from.head.bytes().data(), head_bytes);
-        made->head = from.head;
-        made->head.rebase_records(records, static_cast<std::uint16_t>(from.head.field_count()));
-        made->head.rebase(bytes);
-        made->attach(of, out, prefix, true);
-        made->begin(from.after());
-        made->params_ = from.params();
-    } else {
-        // The request is gone with the handler: only what the answer depends on is kept.
-        made->attach(of, out, prefix, true);
-        made->course_ = static_cast<std::uint32_t>(from.after()) | course_told;
-        made->method_ = from.method();
-    }
-    return made;
-}
-
-void http1_open_exchange::destroy() noexcept {
-    loop& on = *origin_;
-    const std::size_t bytes = block_bytes_;
-    this->~http1_open_exchange();
-    on.free(this, bytes);
-}
-
-bool http1_open_exchange::start(const handler& of) {
-    running_ = of.start(request_, response_);
-    return running_.start(work_, *this);
-}
-
-// The answer may come long after the head: another second, and perhaps the server is stopping.
-void http1_open_exchange::bring_up_to_date() noexcept {
-    if (connection_ != nullptr && connection_->bring_up_to_date()) close_after();
-}
-
-exchange_errc http1_open_exchange::respond(const response_head& answer, std::string_view content) noexcept {
-    bring_up_to_date();
-    return http1_exchange::respond(answer, content);
-}
-
-exchange_errc http1_open_exchange::respond(const response_head& answer, slice content) noexcept {
-    bring_up_to_date();
-    return http1_exchange::respond(answer, std::move(content));
-}
-
-exchange_errc http1_open_exchange::respond(int status, http::media type, std::string_view content) noexcept {
-    bring_up_to_date();
-    return http1_exchange::respond(status, type, content);
-}
-
-void http1_open_exchange::finished(ready_node& node) noexcept {
-    auto& self = static_cast<http1_open_exchange&>(node);
-    self.connection_->exchange_finished(self);
-}
-
-void http1_open_exchange::let_go() noexcept { connection_->exchange_finished(*this); }
 
 }  // namespace martlet::inline v0::server::detail

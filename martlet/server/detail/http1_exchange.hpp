@@ -5,15 +5,14 @@
 #include <string_view>
 
 #include <martlet/base/outq.hpp>
-#include <martlet/rt/task.hpp>
 #include <martlet/server/exchange.hpp>
-#include <martlet/server/handler.hpp>
 #include <martlet/wire/http1/encoder.hpp>
 #include <martlet/wire/http1/head.hpp>
 
 namespace martlet::inline v0::server::detail {
 
 class http1_connection;
+class http1_open_exchange;
 
 /// One a loop, used again for each request of a plain handler: its head points into the read buffer.
 class http1_exchange : public exchange {
@@ -33,8 +32,9 @@ public:
     void begin(http1::persistence after) noexcept {
         status_ = 0;
         params_.clear();
-        course_ = static_cast<std::uint32_t>(after) | told_;
+        course_ = static_cast<std::uint32_t>(after) | told_ | (head.version_minor() == 0 ? course_old : 0);
         response_bytes_ = 0;
+        content_ = {};
         method_ = head.method();
         path_ = head.path();
     }
@@ -56,6 +56,14 @@ public:
     std::size_t field_count() const noexcept override { return head.field_count(); }
     field_line field_at(std::size_t index) const noexcept override;
     net::stream_info info() const noexcept override;
+
+    bool has_content() const noexcept override { return !head.framing().is_empty(); }
+    std::optional<std::uint64_t> content_length() const noexcept override;
+    // What an earlier request left there is not this one's.
+    std::string_view content() const noexcept override { return has_content() ? content_ : std::string_view(); }
+    std::optional<std::string_view> trailer(std::string_view name) const noexcept override;
+    /// All of the content, for a plain handler.
+    void give_content(std::string_view all) noexcept { content_ = all; }
 
     exchange_errc respond(const response_head& answer, std::string_view content) noexcept override;
     exchange_errc respond(const response_head& answer, slice content) noexcept override;
@@ -89,6 +97,7 @@ public:
     http1::request_head head;
 
 protected:
+    friend class http1_open_exchange;
     exchange* keep_open() noexcept override;
     void let_go() noexcept override {}
 
@@ -102,56 +111,20 @@ protected:
     static constexpr std::uint32_t course_told = 0x400;
     static constexpr std::uint32_t course_answered = 0x800;
     static constexpr std::uint32_t course_gone = 0x1000;
+    static constexpr std::uint32_t course_old = 0x2000;  // HTTP/1.0
     static_assert(static_cast<int>(http1::persistence::keep) == 0);
     std::uint32_t course_ = 0;
     std::uint32_t told_ = course_told;
     bool left_alone_ = false;
     std::uint64_t response_bytes_ = 0;
+    std::string_view content_;
+
+    exchange_errc check(int status) const noexcept;
+    void answered(int status, std::size_t out_before) noexcept;
 
 private:
     exchange_errc respond_unusually(int status, http::media type, std::string_view content) noexcept;
-    exchange_errc check(int status) const noexcept;
     http1::body_framing framing(int status, std::size_t bytes) const noexcept;
-    void answered(int status, std::size_t out_before) noexcept;
-};
-
-/// The exchange of a handler that may suspend, or that answers later: in a block of its own with a copy of the head.
-class http1_open_exchange final : public http1_exchange, public ready_node {
-public:
-    /// A copy of `from`, its head included unless `without_head`. Null when there is no memory.
-    static http1_open_exchange* make(http1_exchange& from, http1_connection& of, outq& out, const http1::response_prefix& prefix,
-                                     bool without_head) noexcept;
-    void destroy() noexcept;
-
-    /// Starts a coroutine handler. True: it has finished already.
-    bool start(const handler& of);
-    /// Cancels the handler's context.
-    void cancel(error why) noexcept { work_.cancel(why); }
-    context* work() noexcept override { return &work_; }
-    exchange_errc respond(const response_head& answer, std::string_view content) noexcept override;
-    exchange_errc respond(const response_head& answer, slice content) noexcept override;
-    exchange_errc respond(int status, http::media type, std::string_view content) noexcept override;
-
-    /// Rethrows what the handler threw.
-    void finish() { running_.finish(); }
-    bool has_task() const noexcept { return static_cast<bool>(running_); }
-
-private:
-    http1_open_exchange(context& outer, http1::field_record* records, std::uint16_t capacity) noexcept
-        : http1_exchange(records, capacity), ready_node(&http1_open_exchange::finished), work_(outer), request_(*this), response_(*this) {}
-    ~http1_open_exchange() = default;
-
-    void bring_up_to_date() noexcept;
-    exchange* keep_open() noexcept override { return nullptr; }
-    void let_go() noexcept override;
-    static void finished(ready_node& node) noexcept;
-
-    context work_;
-    request request_;
-    response response_;
-    task<void> running_;
-    std::size_t block_bytes_ = 0;
-    loop* origin_ = nullptr;
 };
 
 }  // namespace martlet::inline v0::server::detail

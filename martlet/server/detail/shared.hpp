@@ -26,6 +26,7 @@ public:
     const router& app;
     const limits bounds;
     const http1::head_limits head_bounds;
+    const http1::content_limits content_bounds;
     observer* const watcher;
 
     std::atomic<std::uint32_t> connections{0};

@@ -37,6 +37,16 @@ constexpr entry entries[] = {
     {400, "the Transfer-Encoding field is malformed, or chunked is not last"},
     {501, "the transfer coding is not supported"},
     {417, "the expectation is not supported"},
+    {400, "the size of a chunk is malformed"},
+    {400, "a chunk extension is malformed"},
+    {400, "a chunk or its size line does not end in CRLF"},
+    {400, "the chunk extensions are too large"},
+    {400, "the chunks are too small for what their framing takes"},
+    {413, "the content is too large"},
+    {431, "the trailer section is too large"},
+    {400, "a field that may not be a trailer"},
+    {400, "the connection ended before the content did"},
+    {503, "out of memory"},
 };
 
 const entry& entry_of(int code) noexcept {
@@ -44,7 +54,7 @@ const entry& entry_of(int code) noexcept {
     return entries[code >= 0 && code < count ? code : 0];
 }
 
-static_assert(sizeof(entries) / sizeof(entries[0]) == static_cast<std::size_t>(errc::unknown_expectation) + 1);
+static_assert(sizeof(entries) / sizeof(entries[0]) == static_cast<std::size_t>(errc::out_of_memory) + 1);
 
 std::string_view text_of(int code) noexcept { return entry_of(code).text; }
 
@@ -54,7 +64,7 @@ const error_category category("http1", &text_of);
 
 error make_error(errc code) noexcept {
     const int number = static_cast<int>(code);
-    return {category, number, blame::peer, entry_of(number).status};
+    return {category, number, code == errc::out_of_memory ? blame::system : blame::peer, entry_of(number).status};
 }
 
 }  // namespace martlet::inline v0::http1

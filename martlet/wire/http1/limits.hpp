@@ -1,4 +1,4 @@
-// limits: how large a head may be. Every number has a name, a unit and a default.
+// limits: how large a head may be, and what chunks and trailers may add to a content. Every number has a name, a unit and a default.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,15 @@ struct limit_numbers {
         any_bytes = request_line_bytes < field_bytes ? request_line_bytes : field_bytes;
         if (head_bytes < any_bytes) any_bytes = head_bytes;
     }
+};
+
+/// The numbers of `content_limits`, as the decoders read them.
+struct content_limit_numbers {
+    std::uint32_t chunk_overhead_bytes = 262144;
+    std::uint32_t chunk_extensions_bytes = 16384;
+    std::uint16_t chunk_extension_bytes = 256;
+    std::uint16_t trailer_bytes = 8192;
+    std::uint8_t trailers = 32;
 };
 
 }  // namespace detail
@@ -93,6 +102,44 @@ public:
 
 private:
     detail::limit_numbers numbers_;
+};
+
+/// What a chunked content may hold beside its data. Exactly a limit is accepted, one unit more is refused with the status named.
+class content_limits {
+public:
+    constexpr content_limits() noexcept = default;
+
+    /// Extensions of one chunk, from behind the size to the end of the line; 256; then 400.
+    constexpr content_limits& chunk_extension_bytes_max(std::uint16_t bytes) noexcept {
+        numbers_.chunk_extension_bytes = bytes;
+        return *this;
+    }
+    /// Extensions of all chunks together; 16384; then 400.
+    constexpr content_limits& chunk_extensions_bytes_max(std::uint32_t bytes) noexcept {
+        numbers_.chunk_extensions_bytes = bytes;
+        return *this;
+    }
+    /// Size lines and line ends beyond the data that they frame, as far as later, larger chunks have not made up for them; 262144, which
+    /// one-byte chunks reach after 65,536; then 400.
+    constexpr content_limits& chunk_overhead_bytes_max(std::uint32_t bytes) noexcept {
+        numbers_.chunk_overhead_bytes = bytes;
+        return *this;
+    }
+    /// The trailer section with its empty line; 8192; then 431.
+    constexpr content_limits& trailer_bytes_max(std::uint16_t bytes) noexcept {
+        numbers_.trailer_bytes = bytes;
+        return *this;
+    }
+    /// Trailer fields; 32; then 431.
+    constexpr content_limits& trailers_max(std::uint8_t count) noexcept {
+        numbers_.trailers = count;
+        return *this;
+    }
+
+    constexpr const detail::content_limit_numbers& numbers() const noexcept { return numbers_; }
+
+private:
+    detail::content_limit_numbers numbers_;
 };
 
 }  // namespace martlet::inline v0::http1

@@ -39,6 +39,12 @@ errc judge_method_start(const char* line, std::size_t bytes, const limit_numbers
 /// the head's base.
 errc parse_request_line(const char* line, std::size_t bytes, const limit_numbers& limits, head_data& head) noexcept;
 
+// A field line, of heads and of trailers (parser_scalar.cpp).
+
+/// Judges one whole field line without its CRLF, not empty and without control bytes: field-name ":" OWS field-value OWS (RFC 9112 section 5).
+/// Offsets in `record` count from `base`.
+errc parse_field_line(const char* base, const char* line, std::size_t bytes, field_record& record) noexcept;
+
 // The end of a head, for all parsers (parser_finish.cpp).
 
 /// The fields that may come in one line only.

@@ -53,26 +53,6 @@ errc find_line_end(const char* data, std::uint32_t bytes, std::uint32_t head_sta
     return errc::none;
 }
 
-// field-name ":" OWS field-value OWS (RFC 9112 section 5), all of it on one line.
-errc parse_field_line(const char* base, const char* line, std::size_t bytes, field_record& record) noexcept {
-    const std::string_view text(line, bytes);
-    if (http::is_blank(text[0])) return errc::folded_line;
-    const std::size_t colon = text.find(':');
-    if (colon == text.npos || !scan::is_token(text.substr(0, colon))) return errc::bad_field_name;
-    std::size_t begin = colon + 1;
-    std::size_t end = bytes;
-    while (begin < end && http::is_blank(text[begin])) ++begin;
-    while (end > begin && http::is_blank(text[end - 1])) --end;
-
-    const http::field_id id = http::field_id_of(text.substr(0, colon));
-    record.name_offset = static_cast<std::uint16_t>(line - base);
-    record.name_bytes = static_cast<std::uint8_t>(std::min(colon, long_name_bytes));
-    record.value_offset = static_cast<std::uint16_t>(line - base + static_cast<std::ptrdiff_t>(begin));
-    record.value_bytes = static_cast<std::uint16_t>(end - begin);
-    record.id = static_cast<std::size_t>(id) < http::request_field_ids ? id : http::field_id::other;
-    return errc::none;
-}
-
 void record_field(head_data& head, const field_record& record) noexcept {
     const std::uint64_t bit = http::field_bit(record.id);
     head.repeated |= head.seen & bit;
@@ -89,9 +69,10 @@ errc judge_line(const char* data, std::uint32_t head_start, const limit_numbers&
     if (position.lines == 0) return parse_request_line(line, line_bytes, limits, head);
     if (position.lines > std::min(limits.fields, head.capacity)) return errc::too_many_fields;
     field_record record;
-    const errc why = parse_field_line(data + head_start, line, line_bytes, record);
-    if (why == errc::none && record_fields) record_field(head, record);
-    return why;
+    if (const errc why = parse_field_line(data + head_start, line, line_bytes, record); why != errc::none) return why;
+    if (static_cast<std::size_t>(record.id) >= http::request_field_ids) record.id = http::field_id::other;
+    if (record_fields) record_field(head, record);
+    return errc::none;
 }
 
 // Whether a request line can begin as this one does. Comes before the search for its end, which may be far away.
@@ -102,6 +83,26 @@ errc judge_line_start(const char* data, std::uint32_t bytes, const limit_numbers
 }
 
 }  // namespace
+
+// field-name ":" OWS field-value OWS (RFC 9112 section 5), all of it on one line.
+errc parse_field_line(const char* base, const char* line, std::size_t bytes, field_record& record) noexcept {
+    const std::string_view text(line, bytes);
+    if (http::is_blank(text[0])) return errc::folded_line;
+    const std::size_t colon = text.find(':');
+    if (colon == text.npos || !scan::is_token(text.substr(0, colon))) return errc::bad_field_name;
+    std::size_t begin = colon + 1;
+    std::size_t end = bytes;
+    while (begin < end && http::is_blank(text[begin])) ++begin;
+    while (end > begin && http::is_blank(text[end - 1])) --end;
+
+    const http::field_id id = http::field_id_of(text.substr(0, colon));
+    record.name_offset = static_cast<std::uint16_t>(line - base);
+    record.name_bytes = static_cast<std::uint8_t>(std::min(colon, long_name_bytes));
+    record.value_offset = static_cast<std::uint16_t>(line - base + static_cast<std::ptrdiff_t>(begin));
+    record.value_bytes = static_cast<std::uint16_t>(end - begin);
+    record.id = id;
+    return errc::none;
+}
 
 scan_result scan_head(const char* data, std::size_t size, const limit_numbers& limits, scan_position& position, head_data& head,
                       bool record_fields) noexcept {
