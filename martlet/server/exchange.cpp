@@ -40,4 +40,13 @@ error make_error(exchange_errc code) noexcept {
                  memory ? 503 : 500, memory);
 }
 
+result<http::field_value> checked_field(std::string_view name, std::string_view value) noexcept {
+    const auto checked = http::field_value::make(value);
+    const http::field_id id = http::field_id_of(name);
+    const bool own =
+        http::is_framing(id) || id == http::field_id::content_type || id == http::field_id::date || id == http::field_id::server;
+    if (!checked || own || !http::token::is_valid(name)) return failure(make_error(exchange_errc::invalid_field));
+    return *checked;
+}
+
 }  // namespace martlet::inline v0::server

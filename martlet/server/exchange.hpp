@@ -13,6 +13,7 @@
 #include <martlet/server/path_params.hpp>
 #include <martlet/wire/http/content_type.hpp>
 #include <martlet/wire/http/field.hpp>
+#include <martlet/wire/http/field_value.hpp>
 #include <martlet/wire/http/method.hpp>
 
 namespace martlet::inline v0::server {
@@ -60,6 +61,9 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
 
 extern const error_category exchange_category;
 error make_error(exchange_errc code) noexcept;
+
+/// `value` as the value of a field that an application may set under `name`, else `invalid_field`.
+result<http::field_value> checked_field(std::string_view name, std::string_view value) noexcept;
 
 class later_response;
 class body_source;

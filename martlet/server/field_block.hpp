@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,11 +35,23 @@ public:
     bool add(std::string_view name, http::field_value value) noexcept;
     bool empty() const noexcept { return size_ == 0; }
     std::string_view view() const noexcept { return {bytes_, size_}; }
+    /// The value of the first line of that name, compared without case. Good until something is added or removed.
+    std::optional<std::string_view> find(std::string_view name) const noexcept;
+    /// How many lines of that name there were.
+    std::size_t remove(std::string_view name) noexcept { return remove_before(name, size_); }
+    /// The only line of that name afterwards. False: nothing has changed.
+    bool replace(std::string_view name, http::field_value value) noexcept {
+        const std::uint32_t before = size_;
+        if (!add(name, value)) return false;
+        remove_before(name, before);
+        return true;
+    }
 
     /// As much as a request's head may hold.
     static constexpr std::size_t bytes_max = 32 * 1024;
 
 private:
+    std::size_t remove_before(std::string_view name, std::uint32_t end) noexcept;
     void release() noexcept;
     bool grow(std::size_t wanted) noexcept;
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -72,6 +74,40 @@ TEST(field_block, takes_its_memory_from_the_loop_that_runs) {
         EXPECT_EQ(here.frames_live(), before);
         co_return;
     }(on));
+}
+
+std::string filled(field_block& block, std::initializer_list<std::pair<const char*, const char*>> lines) {
+    for (const auto& [name, value] : lines) EXPECT_TRUE(block.add(name, *http::field_value::make(value)));
+    return std::string(block.view());
+}
+
+TEST(field_block, finds_and_removes_by_name_without_case) {
+    field_block block;
+    EXPECT_EQ(block.find("A"), std::nullopt);
+    EXPECT_EQ(block.remove("A"), 0u);
+    filled(block, {{"Aa", "1"}, {"B", ""}, {"aA", "2"}, {"Aab", "3"}, {"C", "a: b"}});
+    EXPECT_EQ(block.find("AA"), "1");
+    EXPECT_EQ(block.find("b"), "");
+    EXPECT_EQ(block.find("aab"), "3");
+    EXPECT_EQ(block.find("c"), "a: b");
+    for (const char* none : {"", "A", "Aa:", "1", "b:", "a"}) EXPECT_EQ(block.find(none), std::nullopt) << none;
+    EXPECT_EQ(block.remove("AA"), 2u);
+    EXPECT_EQ(block.view(), "B: \r\nAab: 3\r\nC: a: b\r\n");
+    EXPECT_EQ(block.remove("c"), 1u);
+    EXPECT_EQ(block.remove("b"), 1u);
+    EXPECT_EQ(block.remove("b"), 0u);
+    EXPECT_EQ(block.remove("aab"), 1u);
+    EXPECT_TRUE(block.empty());
+}
+
+TEST(field_block, replaces_all_lines_of_a_name_or_none) {
+    field_block block;
+    filled(block, {{"A", "1"}, {"B", "2"}, {"a", "3"}});
+    EXPECT_TRUE(block.replace("A", *http::field_value::make("4")));
+    EXPECT_EQ(block.view(), "B: 2\r\nA: 4\r\n");
+    const std::string large(field_block::bytes_max, 'x');
+    EXPECT_FALSE(block.replace("B", *http::field_value::make(large)));
+    EXPECT_EQ(block.view(), "B: 2\r\nA: 4\r\n");
 }
 
 }  // namespace

@@ -90,9 +90,9 @@ std::string_view text_of_code(int code) noexcept {
 
 constinit const error_category input_category("input", text_of_code);
 
-error input_error(input_source from, std::string_view name, std::string_view rule) noexcept {
+error input_error(input_source from, std::string_view name, std::string_view rule, std::uint16_t status) noexcept {
     const auto place = place_of(from, name, rule);
-    return error(input_category, place ? static_cast<int>(*place) : -1, blame::peer, 400);
+    return error(input_category, place ? static_cast<int>(*place) : -1, blame::peer, status);
 }
 
 namespace detail {
@@ -105,13 +105,6 @@ std::optional<T> read_number(std::string_view text) noexcept {
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return value;
-}
-
-int digit_of(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
 }
 
 }  // namespace
@@ -135,24 +128,6 @@ std::optional<bool> read_bool(std::string_view text) noexcept {
     if (text == "true" || text == "1") return true;
     if (text == "false" || text == "0") return false;
     return std::nullopt;
-}
-
-std::optional<std::string_view> decode_path(std::string_view text, std::string& scratch) {
-    std::size_t mark = text.find('%');
-    if (mark == text.npos) return text;
-    scratch.clear();
-    scratch.reserve(text.size());
-    while (mark != text.npos) {
-        const int high = mark + 2 < text.size() ? digit_of(text[mark + 1]) : -1;
-        const int low = mark + 2 < text.size() ? digit_of(text[mark + 2]) : -1;
-        if (high < 0 || low < 0) return std::nullopt;
-        scratch.append(text.substr(0, mark));
-        scratch.push_back(static_cast<char>(high * 16 + low));
-        text.remove_prefix(mark + 3);
-        mark = text.find('%');
-    }
-    scratch.append(text);
-    return scratch;
 }
 
 }  // namespace detail

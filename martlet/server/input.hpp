@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <martlet/base/result.hpp>
 
@@ -17,10 +18,10 @@ enum class input_source : std::uint8_t { path, query, form, cookie, field };
 
 extern const error_category input_category;
 
-/// An error of the peer with status 400 whose text is made of the source, `name` and `rule`: `query parameter "n" must be a number`. The text
+/// An error of the peer with `status` whose text is made of the source, `name` and `rule`: `query parameter "n" must be a number`. The text
 /// is kept for the life of the program, once for each such triple, so name and rule come from the program and not from a peer; when
 /// `input_errors_max` are kept, further ones have a text without them.
-error input_error(input_source from, std::string_view name, std::string_view rule) noexcept;
+error input_error(input_source from, std::string_view name, std::string_view rule, std::uint16_t status = 400) noexcept;
 inline constexpr std::size_t input_errors_max = 1024;
 
 namespace detail {
@@ -29,9 +30,6 @@ std::optional<long long> read_signed(std::string_view text, long long min, long 
 std::optional<unsigned long long> read_unsigned(std::string_view text, unsigned long long max) noexcept;
 std::optional<double> read_double(std::string_view text) noexcept;
 std::optional<bool> read_bool(std::string_view text) noexcept;
-
-/// `text` with its escapes replaced, in `scratch` if there are any; nothing for a '%' without two hexadecimal digits behind it.
-std::optional<std::string_view> decode_path(std::string_view text, std::string& scratch);
 
 constexpr std::string_view whole_number_rule(bool is_signed, int bytes) noexcept {
     switch (bytes) {
@@ -94,6 +92,30 @@ result<T> value_of(input_source from, std::string_view name, std::string_view te
     auto value = from_text<T>::read(text);
     if (!value) return failure(input_error(from, name, from_text<T>::rule));
     return std::move(*value);
+}
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+result<T> value_or_missing(input_source from, std::string_view name, std::optional<std::string_view> text) {
+    if constexpr (is_optional<T>) {
+        if (!text) return T();
+        auto value = value_of<typename T::value_type>(from, name, *text);
+        if (!value) return failure(value.error());
+        return T(std::move(*value));
+    } else {
+        if (!text) return failure(input_error(from, name, "is missing"));
+        return value_of<T>(from, name, *text);
+    }
+}
+
+template <class T>
+result<T> value_or(result<std::optional<T>> found, T otherwise) {
+    if (!found) return failure(found.error());
+    return *found ? std::move(**found) : std::move(otherwise);
 }
 
 }  // namespace detail

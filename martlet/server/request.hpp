@@ -3,6 +3,7 @@
 
 #include <martlet/server/body_source.hpp>
 #include <martlet/server/exchange.hpp>
+#include <martlet/server/form_data.hpp>
 #include <martlet/server/input.hpp>
 
 namespace martlet::inline v0::server {
@@ -59,6 +60,25 @@ public:
     /// What `*name` at the end of the pattern took, as sent and not decoded, so that "%2F" is still another thing than a slash. Empty
     /// without one.
     std::string_view rest() const noexcept;
+    /// The first value of that name in the query, decoded, as a T. An error with status 400 names it, and says that it is missing or what it
+    /// must be. As std::optional<T>, a missing one is no error.
+    template <class T = std::string>
+    result<T> query_value(std::string_view name) const {
+        std::string scratch;
+        const auto text = query_text(name, scratch);
+        if (!text) return failure(text.error());
+        return detail::value_or_missing<T>(input_source::query, name, *text);
+    }
+    /// `otherwise` when it is missing; one that is no T is still an error.
+    template <class T>
+    result<T> query_value(std::string_view name, T otherwise) const {
+        return detail::value_or<T>(query_value<std::optional<T>>(name), std::move(otherwise));
+    }
+    /// The first cookie of that name, as sent; quotes are part of it.
+    std::optional<std::string_view> cookie(std::string_view name) const noexcept;
+    /// `content`, which is the request's, as that of a form, decoded. Errors: 415 when Content-Type names no such form, 400 for a bad escape,
+    /// 413 for more than uri::form_limits::pairs_max pairs.
+    result<form_data> form(std::string_view content) const;
 
     /// Peer and local address.
     net::stream_info connection() const noexcept { return of_.info(); }
@@ -67,6 +87,7 @@ public:
 
 private:
     result<std::string_view> param_text(std::string_view name, std::string& scratch) const;
+    result<std::optional<std::string_view>> query_text(std::string_view name, std::string& scratch) const;
 
     exchange& of_;
 };

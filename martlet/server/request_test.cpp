@@ -102,5 +102,104 @@ TEST(request_params, outlive_a_suspension) {
     EXPECT_EQ(client.get("/u/5/a/b").content(), "5 a/b");
 }
 
+/// What a handler makes of a request, as text.
+template <class Ask>
+std::string asked(const test_request& what, Ask ask) {
+    router app;
+    std::string got;
+    app.add(what.method(), "/x", [&](request& req, response& res) {
+        got = shown(ask(req));
+        res.empty(204);
+    });
+    test_client(app).ask(what);
+    return got;
+}
+template <class Ask>
+std::string of_query(const std::string& query, Ask ask) {
+    return asked(test_request(http::method::get, "/x" + query), ask);
+}
+
+TEST(request_query, values_are_decoded_and_read_as_types) {
+    const auto text = [](const request& req) { return req.query_value("q"); };
+    EXPECT_EQ(of_query("?q=a+b%2Bc", text), "a b+c");
+    EXPECT_EQ(of_query("?a&q=1&q=2", text), "1");
+    EXPECT_EQ(of_query("?%71=%C3%A9", text), "\xc3\xa9");
+    EXPECT_EQ(of_query("?q", text), "");
+    EXPECT_EQ(of_query("?q=a=b", text), "a=b");
+    for (const char* none : {"", "?", "?Q=1", "?qq=1", "?a=q"})
+        EXPECT_EQ(of_query(none, text), "400 query parameter \"q\" is missing") << none;
+    for (const char* bad : {"?q=%", "?q=%4", "?q=a%zz"})
+        EXPECT_EQ(of_query(bad, text), "400 query parameter \"q\" must have two hexadecimal digits after each '%'") << bad;
+    const auto number = [](const request& req) { return req.query_value<std::int16_t>("q"); };
+    EXPECT_EQ(of_query("?q=-7", number), "-7");
+    EXPECT_EQ(of_query("?q=%37", number), "7");
+    EXPECT_EQ(of_query("?q=32768", number), "400 query parameter \"q\" must be a whole number from -32768 to 32767");
+    EXPECT_EQ(of_query("?q=", number), "400 query parameter \"q\" must be a whole number from -32768 to 32767");
+}
+
+TEST(request_query, a_value_that_may_be_missing_must_still_be_right) {
+    const auto page = [](const request& req) { return req.query_value("page", 1); };
+    EXPECT_EQ(of_query("", page), "1");
+    EXPECT_EQ(of_query("?page=5", page), "5");
+    EXPECT_EQ(of_query("?page=x", page), "400 query parameter \"page\" must be a whole number from -2147483648 to 2147483647");
+    const auto maybe = [](const request& req) -> result<int> {
+        const auto found = req.query_value<std::optional<int>>("page");
+        if (!found) return failure(found.error());
+        return *found ? **found : -1;
+    };
+    EXPECT_EQ(of_query("", maybe), "-1");
+    EXPECT_EQ(of_query("?page=5", maybe), "5");
+    EXPECT_EQ(of_query("?page=", maybe), "400 query parameter \"page\" must be a whole number from -2147483648 to 2147483647");
+}
+
+TEST(request_cookies, are_found_in_all_their_fields) {
+    const auto cookie = [](std::string_view name) {
+        const auto what = test_request(http::method::get, "/x").field("Cookie", "a=1; b=\"2\"; a=3").field("cookie", "c=4");
+        return asked(what, [name](const request& req) { return result<std::string>(std::string(req.cookie(name).value_or("none"))); });
+    };
+    EXPECT_EQ(cookie("a"), "1");
+    EXPECT_EQ(cookie("b"), "\"2\"");
+    EXPECT_EQ(cookie("c"), "4");
+    EXPECT_EQ(cookie("A"), "none");
+    EXPECT_EQ(cookie("d"), "none");
+    EXPECT_EQ(of_query("", [](const request& req) { return result<int>(req.cookie("a") ? 1 : 0); }), "0");
+}
+
+TEST(request_forms, are_read_when_they_are_forms) {
+    const auto form = [](std::string_view type, std::string content, std::string_view name) {
+        auto what = test_request(http::method::post, "/x");
+        if (!type.empty()) what.field("Content-Type", type);
+        return asked(what, [&](const request& req) -> result<int> {
+            const auto data = req.form(content);
+            if (!data) return failure(data.error());
+            return data->value<int>(name);
+        });
+    };
+    constexpr std::string_view type = "application/x-www-form-urlencoded";
+    EXPECT_EQ(form(type, "n=5&n=6", "n"), "5");
+    EXPECT_EQ(form("Application/X-WWW-Form-Urlencoded; charset=utf-8", "a=b&n=%35", "n"), "5");
+    EXPECT_EQ(form(type, "n=x", "n"), "400 form field \"n\" must be a whole number from -2147483648 to 2147483647");
+    EXPECT_EQ(form(type, "m=1", "n"), "400 form field \"n\" is missing");
+    EXPECT_EQ(form(type, "", "n"), "400 form field \"n\" is missing");
+    EXPECT_EQ(form(type, "n=%4", "n").substr(0, 4), "400 ");
+    EXPECT_EQ(form("text/plain", "n=5", "n"), "415 field \"Content-Type\" must be application/x-www-form-urlencoded");
+    EXPECT_EQ(form("", "n=5", "n"), "415 field \"Content-Type\" must be application/x-www-form-urlencoded");
+    std::string many;
+    for (int i = 0; i < 1001; ++i) many += "n=1&";
+    EXPECT_EQ(form(type, many, "n").substr(0, 4), "413 ");
+}
+
+TEST(request_forms, keep_order_and_repeated_names) {
+    const form_data data(uri::form::parse("a=1&b=x+y&a=2").value());
+    ASSERT_EQ(data.size(), 3u);
+    EXPECT_EQ(data.name_at(2), "a");
+    EXPECT_EQ(data.value_at(2), "2");
+    EXPECT_EQ(data.find("b"), "x y");
+    EXPECT_EQ(data.value("a", 7).value(), 1);
+    EXPECT_EQ(data.value("z", 7).value(), 7);
+    EXPECT_EQ(data.value("b", 7).error().http_status(), 400);
+    EXPECT_EQ(data.value("b").value(), "x y");
+}
+
 }  // namespace
 }  // namespace martlet::server

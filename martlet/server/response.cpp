@@ -22,11 +22,8 @@ result<void> answer::set(http::field_id id, std::string_view value) {
 }
 
 result<void> answer::set(std::string_view name, std::string_view value) {
-    const auto checked = http::field_value::make(value);
-    const http::field_id id = http::field_id_of(name);
-    const bool own =
-        http::is_framing(id) || id == http::field_id::content_type || id == http::field_id::date || id == http::field_id::server;
-    if (!checked || own || !http::token::is_valid(name)) return failure(make_error(exchange_errc::invalid_field));
+    const auto checked = checked_field(name, value);
+    if (!checked) return failure(checked.error());
     if (!fields_.add(name, *checked)) return failure(make_error(exchange_errc::no_memory));
     return {};
 }
@@ -62,7 +59,9 @@ void answer::report(exchange_errc outcome) noexcept {
 
 later_response response::later() {
     if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
-    return later_response(of_->keep_open());
+    exchange* const kept = of_->keep_open();
+    kept_ = kept != nullptr;
+    return later_response(kept);
 }
 
 bool later_response::is_cancelled() const noexcept { return of_ == nullptr || (of_->work() != nullptr && of_->work()->is_cancelled()); }

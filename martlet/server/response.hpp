@@ -111,9 +111,12 @@ public:
 
     /// Lets the handler return now and answer afterwards, on the same loop. Not in a coroutine handler, which can simply await.
     later_response later();
+    /// later() was called, and will answer.
+    bool is_kept() const noexcept { return kept_; }
 
 private:
     friend class handler_access;
+    bool kept_ = false;
 };
 
 }  // namespace martlet::inline v0::server

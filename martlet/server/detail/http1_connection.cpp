@@ -200,7 +200,7 @@ void http1_connection::peer_event() noexcept {
     if (open_ == nullptr) return;
     if (open_->is_awaited()) {
         pull_more();
-    } else if (stream_.peer_closed()) {
+    } else if (stream_.peer_closed() && !open_->keeps_running_after_fin) {
         open_->cancel(cancel_reason::peer_gone);
     }
 }
@@ -246,6 +246,22 @@ void http1_connection::write() noexcept {
         set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
     }
     stream_.arm(direction::writing, static_cast<output_node*>(this));
+}
+
+// A kernel that reports room late hides that a slow peer takes what it is sent. True: something moved, or the connection has ended.
+bool http1_connection::output_still_moves() noexcept {
+    const std::size_t before = out_.size();
+    stream_.recheck_write();
+    const net::io outcome = stream_.try_write(out_);
+    if (outcome != net::io::blocked) {
+        // The usual way finds the same again, and acts on it.
+        if (!output_node::is_linked()) worker_.on.flush_later(*static_cast<output_node*>(this));
+        return true;
+    }
+    if (out_.size() == before) return false;
+    if (open_ != nullptr) open_->output_taken();
+    set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
+    return true;
 }
 
 void http1_connection::written() noexcept {
@@ -360,6 +376,7 @@ void http1_connection::timed_out() noexcept {
         return;
     case state::blocked:
     case state::finishing:
+        if (output_still_moves()) return;
         hit("write_timeout");
         stream_.abort();
         destroy(close_reason::timed_out);
@@ -370,6 +387,7 @@ void http1_connection::timed_out() noexcept {
     case state::running:
         if (in_call_) return;
         if (output_waits_ && worker_.on.now() >= deadline_) {
+            if (output_still_moves()) return;
             hit("write_timeout");
             stream_.abort();
             lose(close_reason::timed_out, cancel_reason::peer_gone);

@@ -138,7 +138,7 @@ private:
     void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;
     class call_note;
     void call_returned(call_note& note) noexcept;
-    void run_coroutine(const handler& h, http1_exchange& x) noexcept;
+    void run_coroutine(const routing& where, http1_exchange& x) noexcept;
     void end_stream(http1_open_exchange& of, bool failed) noexcept;
     void go_on() noexcept;
     void settled(http1_exchange& x) noexcept;
@@ -180,6 +180,7 @@ private:
     void queue_output() noexcept;
     void write() noexcept;
     void written() noexcept;
+    bool output_still_moves() noexcept;
     void linger() noexcept;
     void drop_input() noexcept;
     void timed_out() noexcept;

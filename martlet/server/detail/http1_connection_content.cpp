@@ -24,8 +24,9 @@ constexpr std::size_t pulled_bytes = 32 * 1024;
 void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept {
     const handler* const h = where.run();
     const http1::body_framing framing = x.head.framing();
-    const bool ignored = false;
-    const std::uint64_t bytes_max = h != nullptr && !ignored ? worker_.bounds.body_bytes_max() : http1::content_unlimited;
+    const route_options how = h != nullptr ? where.to()->options(x.method()) : route_options().ignores_body();
+    const bool ignored = how.ignores_body();
+    const std::uint64_t bytes_max = ignored ? http1::content_unlimited : how.body_bytes_max().value_or(worker_.bounds.body_bytes_max());
     if (framing.bytes() > bytes_max) {
         if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "body_bytes_max");
         must_linger_ = true;
@@ -35,7 +36,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     }
     if (framing.is_length() && framing.bytes() <= in.size() && (h == nullptr || h->is_plain())) {
         // All of it came with the head, and stays where it is: taking it off moves nothing.
-        x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
+        if (!ignored) x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
         in.consume(static_cast<std::size_t>(framing.bytes()));
         if (h == nullptr) {
             answer_without_handler(x, where.status(), where.allow());
@@ -66,7 +67,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         return;
     }
     if (h != nullptr && !h->is_plain()) {
-        run_coroutine(*h, x);
+        run_coroutine(where, x);
         return;
     }
     if (must_close_behind_content()) x.close_after();
@@ -284,7 +285,7 @@ void http1_connection::pull_more() noexcept {
         peer_finished_ = true;
         of.break_off();
         open_->input_moved();
-        open_->cancel(cancel_reason::peer_gone);
+        if (!open_->keeps_running_after_fin) open_->cancel(cancel_reason::peer_gone);
         return;
     case net::io::failed: lose(close_reason::peer_vanished, cancel_reason::peer_gone); return;
     }
@@ -294,7 +295,9 @@ error http1_connection::content_failure() const noexcept {
     return body() != nullptr && body()->is_failed() ? body()->why() : error(cancel_reason::peer_gone);
 }
 
-std::uint64_t http1_connection::content_bytes_max() const noexcept { return worker_.bounds.body_bytes_max(); }
+std::uint64_t http1_connection::content_bytes_max() const noexcept {
+    return body() != nullptr ? body()->bytes_max() : worker_.bounds.body_bytes_max();
+}
 
 std::optional<std::string_view> http1_connection::trailer(std::string_view name) const noexcept {
     if (body() == nullptr || !body()->is_complete()) return std::nullopt;

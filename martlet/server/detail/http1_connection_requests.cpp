@@ -158,7 +158,7 @@ void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
     } else if (where.run()->is_plain()) {
         run_plain(*where.run(), x, in);
     } else {
-        run_coroutine(*where.run(), x);
+        run_coroutine(where, x);
     }
 }
 
@@ -210,7 +210,8 @@ void http1_connection::settled(http1_exchange& x) noexcept {
     }
 }
 
-void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexcept {
+void http1_connection::run_coroutine(const routing& where, http1_exchange& x) noexcept {
+    const route_options& how = where.to()->options(x.method());
     http1_open_exchange* made = http1_open_exchange::make(x, *this, out_, worker_.prefix(), http1_open_exchange::form::task, false);
     if (made == nullptr) {
         answer_without_handler(x, 503, {});
@@ -218,12 +219,13 @@ void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexce
     }
     open_ = made;
     move_to(state::running);
-    const duration time = worker_.bounds.handler_timeout();
+    made->keeps_running_after_fin = how.keeps_running_after_fin();
+    const duration time = how.handler_timeout().value_or(worker_.bounds.handler_timeout());
     if (time != duration::zero()) made->work()->set_deadline(saturating_add(worker_.on.now(), time));
     bool finished = true;
     std::exception_ptr thrown;
     try {
-        finished = made->start(h);
+        finished = made->start(*where.run());
     } catch (...) {
         // By the callable itself, or for want of memory for its frame.
         thrown = std::current_exception();

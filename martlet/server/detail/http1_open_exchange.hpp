@@ -40,6 +40,8 @@ public:
     void finish() { running_.finish(); }
     bool has_task() const noexcept { return static_cast<bool>(running_); }
     form how() const noexcept { return form_; }
+    /// As its route says.
+    bool keeps_running_after_fin = false;
     /// Whose turn it is when the content is complete.
     const handler* then = nullptr;
 
