@@ -154,5 +154,5 @@ def d1_browser(context):
 
 
 def d16_browser(context):
-    """CPU per request over the floor with twelve headers, 16 pipelined, 256 connections (information)"""
-    return ratio_bar(context, "cpu-d16-browser", "browser", 16, 256, None)
+    """CPU per request over the floor with twelve headers, 16 pipelined, 256 connections"""
+    return ratio_bar(context, "cpu-d16-browser", "browser", 16, 256, 1.50)
