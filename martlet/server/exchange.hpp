@@ -49,6 +49,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     invalid_status,     ///< local: not 200 to 599
     invalid_field,      ///< local: a name or value that must not go on the wire, or a field that the server sets itself
     not_answered,       ///< local: a handler returned without answering
+    not_upgradable,     ///< peer: it did not ask for this protocol, or its content stands in between
     content_too_slow,   ///< peer: its content came below the lowest rate
     content_waited,     ///< local: the content is being read already
     no_stream,          ///< local: only a coroutine handler, or one that answers later, can stream, and once

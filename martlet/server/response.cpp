@@ -57,6 +57,18 @@ void answer::report(exchange_errc outcome) noexcept {
     if (of_ != nullptr && !why.is_peer()) log::warn(why.text(), log::field("path", of_->path()));
 }
 
+task<result<upgraded>> response::upgrade(std::string token) {
+    body_sink* const to = of_->sink();
+    const exchange_errc begun = to != nullptr ? to->upgrade(token, fields_.view()) : exchange_errc::no_stream;
+    if (begun != exchange_errc::none) co_return failure(make_error(begun));
+    auto written = co_await sink_wait(to, begun, 0);
+    if (!written) co_return failure(written.error());
+    std::string_view already_read;
+    net::byte_stream* const stream = to->taken_stream(already_read);
+    if (stream == nullptr) co_return failure(make_error(exchange_errc::connection_gone));
+    co_return upgraded(*stream, already_read);
+}
+
 later_response response::later() {
     if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
     exchange* const kept = of_->keep_open();

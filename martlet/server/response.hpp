@@ -7,9 +7,11 @@
 #include <utility>
 
 #include <martlet/base/result.hpp>
+#include <martlet/rt/task.hpp>
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/field_block.hpp>
 #include <martlet/server/stream.hpp>
+#include <martlet/server/upgraded.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -111,6 +113,9 @@ public:
 
     /// Lets the handler return now and answer afterwards, on the same loop. Not in a coroutine handler, which can simply await.
     later_response later();
+    /// To be awaited in a coroutine handler: changes to the protocol `token`, which the peer must have asked for (RFC 9110 section 7.8), with
+    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given.
+    task<result<upgraded>> upgrade(std::string token);
     /// later() was called, and will answer.
     bool is_kept() const noexcept { return kept_; }
 
