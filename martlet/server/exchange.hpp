@@ -16,6 +16,10 @@
 #include <martlet/wire/http/field_value.hpp>
 #include <martlet/wire/http/method.hpp>
 
+namespace martlet::inline v0 {
+class blocking_pool;
+}
+
 namespace martlet::inline v0::server {
 
 /// A field as received. Borrows the head's bytes.
@@ -124,6 +128,8 @@ public:
     /// Where content goes that is given piece by piece; null for a plain handler.
     virtual body_sink* sink() noexcept { return nullptr; }
 
+    /// Threads for what blocks: one pool for the whole server.
+    virtual blocking_pool& pool() noexcept = 0;
     /// The context of a handler that may suspend; null for a plain one.
     virtual context* work() noexcept = 0;
 

@@ -51,6 +51,13 @@ body_writer answer::begin_stream(int status, http::content_type type, std::optio
     return {to, begun};
 }
 
+event_stream answer::sse() {
+    if (!fields_.find("Cache-Control")) static_cast<void>(set(http::field_id::cache_control, "no-cache"));
+    body_writer body = begin_stream(200, http::media::event_stream, std::nullopt);
+    if (body.to_ != nullptr) body.to_->is_event_stream();
+    return event_stream(std::move(body));
+}
+
 // A peer that has gone is no news; what the program got wrong is.
 void answer::report(exchange_errc outcome) noexcept {
     const error why = make_error(outcome);

@@ -55,9 +55,9 @@ class test_exchange final : public exchange, public body_source, public body_sin
 public:
     enum class form { plain, task, later };
 
-    test_exchange(const test_request& what, test_answer& out, loop& on, form of, std::uint64_t content_bytes_max,
+    test_exchange(const test_request& what, test_answer& out, loop& on, blocking_pool& pool, form of, std::uint64_t content_bytes_max,
                   const fixed_points* points) noexcept
-        : what_(what), out_(out), work_(on.root()), form_(of), content_bytes_max_(content_bytes_max), points_(points) {
+        : what_(what), out_(out), work_(on.root()), pool_(pool), form_(of), content_bytes_max_(content_bytes_max), points_(points) {
         method_ = what.method();
         path_ = std::string_view(what.target()).substr(0, what.target().find('?'));
     }
@@ -100,6 +100,7 @@ public:
     }
     context* work() noexcept override { return form_ == form::plain ? nullptr : &work_; }
 
+    blocking_pool& pool() noexcept override { return pool_; }
     body_source* source() noexcept override { return form_ == form::task ? this : nullptr; }
     pull try_pull(std::string_view& into) noexcept override {
         into = std::exchange(read_, true) ? std::string_view() : std::string_view(what_.content());
@@ -172,7 +173,7 @@ public:
 protected:
     exchange* keep_open() noexcept override {
         if (form_ != form::plain || is_kept()) return nullptr;
-        later_.reset(new (std::nothrow) test_exchange(what_, out_, work_.owner(), form::later, content_bytes_max_, points_));
+        later_.reset(new (std::nothrow) test_exchange(what_, out_, work_.owner(), pool_, form::later, content_bytes_max_, points_));
         return later_.get();
     }
     void let_go() noexcept override {
@@ -217,6 +218,7 @@ private:
     const test_request& what_;
     test_answer& out_;
     context work_;
+    blocking_pool& pool_;
     form form_;
     std::uint64_t content_bytes_max_;
     const fixed_points* points_;
@@ -276,8 +278,8 @@ test_answer test_client::ask(const test_request& what) {
     const handler* h = where.run();
     const route_options how = h != nullptr ? where.to()->options(what.method()) : route_options();
     const std::uint64_t bytes_max = how.body_bytes_max().value_or(limits().body_bytes_max());
-    test_exchange x(what, out, loop_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task, bytes_max,
-                    where.points());
+    test_exchange x(what, out, loop_, pool_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task,
+                    bytes_max, where.points());
     x.params() = params;
     if (h != nullptr && !how.ignores_body() && what.content().size() > bytes_max) {
         response(x).text(413, http::reason(413));

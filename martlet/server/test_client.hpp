@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <martlet/rt/blocking_pool.hpp>
 #include <martlet/rt/loop.hpp>
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/router.hpp>
@@ -88,6 +89,7 @@ public:
 
 private:
     const router& app_;
+    blocking_pool pool_;
     loop loop_;
 };
 

@@ -103,6 +103,7 @@ public:
     std::size_t stream_queued_bytes_max() const noexcept;
     duration event_quiet_time() const noexcept;
 
+    blocking_pool& pool() noexcept;
     net::byte_stream& stream() noexcept { return stream_; }
     observer::connection_id id() const noexcept { return reinterpret_cast<observer::connection_id>(this); }
 

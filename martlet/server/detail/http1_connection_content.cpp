@@ -390,6 +390,8 @@ std::string_view http1_connection::bytes_behind() const noexcept {
 
 std::size_t http1_connection::stream_queued_bytes_max() const noexcept { return worker_.bounds.stream_queued_bytes_max(); }
 
+blocking_pool& http1_connection::pool() noexcept { return worker_.common.pool; }
+
 duration http1_connection::event_quiet_time() const noexcept { return worker_.bounds.event_quiet_time(); }
 
 }  // namespace martlet::inline v0::server::detail

@@ -191,6 +191,8 @@ exchange_errc http1_exchange::respond(const response_head& answer, slice content
     return exchange_errc::none;
 }
 
+blocking_pool& http1_exchange::pool() noexcept { return connection_->pool(); }
+
 exchange* http1_exchange::keep_open() noexcept {
     if (connection_ == nullptr || is_kept() || left_alone_) return nullptr;
     http1_open_exchange* kept = connection_->keep_open(*this);

@@ -88,6 +88,7 @@ public:
     exchange_errc respond(const response_head& answer, slice content) noexcept override;
     exchange_errc respond(int status, http::media type, std::string_view content) noexcept override;
     context* work() noexcept override { return nullptr; }
+    blocking_pool& pool() noexcept override;
 
     /// The handler's loop may be taken away meanwhile: nothing of the connection is to be touched, and nothing can be kept open.
     void leave_alone() noexcept { left_alone_ = true; }
