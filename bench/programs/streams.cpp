@@ -18,9 +18,7 @@ namespace {
 class rounds {
 public:
     std::shared_ptr<event> present() const { return present_; }
-    void next() {
-        std::exchange(present_, std::make_shared<event>())->set();
-    }
+    void next() { std::exchange(present_, std::make_shared<event>())->set(); }
 
 private:
     std::shared_ptr<event> present_ = std::make_shared<event>();
@@ -57,7 +55,8 @@ int main(int argc, char** argv) {
             port = argv[++i];
         } else {
             const bool asked = std::strcmp(argv[i], "--help") == 0;
-            std::fprintf(asked ? stdout : stderr, "bench-streams [--port N]: POST /sink, GET /bytes/N, GET /events, POST /tell on 127.0.0.1.\n");
+            std::fprintf(asked ? stdout : stderr,
+                         "bench-streams [--port N]: POST /sink, GET /bytes/N, GET /events, POST /tell on 127.0.0.1.\n");
             return asked ? 0 : 2;
         }
     }

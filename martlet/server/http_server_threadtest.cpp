@@ -256,6 +256,15 @@ TEST_F(http_server_over_tcp, a_refused_request_is_answered_though_its_peer_goes_
         EXPECT_EQ(answers[0].status, 405);
         EXPECT_EQ(answers[1].content, "root");
     }
+    for (int i = 0; i < 20; ++i) {
+        // Too long for that.
+        const plain_socket client = connect();
+        client.send(request_text("POST", "/", "Content-Length: 200000\r\n") + letters(50'000));
+        const auto answers = answers_in(client.receive_all());
+        ASSERT_EQ(answers.size(), 1u);
+        EXPECT_EQ(answers[0].status, 405);
+        EXPECT_TRUE(answers[0].closes());
+    }
 }
 
 TEST_F(http_server_over_tcp, version_1_0_and_close_end_the_connection) {

@@ -39,7 +39,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         if (!ignored) x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
         in.consume(static_cast<std::size_t>(framing.bytes()));
         if (h == nullptr) {
-            answer_without_handler(x, where.status(), where.allow());
+            answer_unhandled(x, where);
         } else {
             run_plain(*h, x, in);
         }
@@ -60,6 +60,8 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         return;
     }
     if (collects) {
+        // On a loop that a call may leave behind, all of it runs in that call.
+        if (!worker_.on.allows_hand_over() && stopped_before(*made)) return;
         made->then = h;
         open_ = made;
         move_to(state::collecting);
@@ -72,7 +74,7 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     }
     if (must_close_behind_content()) x.close_after();
     if (h == nullptr) {
-        answer_without_handler(x, where.status(), where.allow());
+        answer_unhandled(x, where);
     } else {
         run_plain(*h, x, pending_->bytes);
     }
@@ -112,13 +114,15 @@ bool http1_connection::must_close_behind_content() noexcept {
     return true;
 }
 
+bool http1_connection::content_is_over() const noexcept { return body() == nullptr || body()->is_complete(); }
+
 // --- waiting for more ---
 
 void http1_connection::wait_for_content() noexcept {
     account_if_held();
     const bool pulled = state_ == state::running && open_ != nullptr && open_->is_awaited();
     if (state_ == state::running && !pulled) {
-        if (!in_call_) arm_input(direction::closing);
+        if (!in_call_ && !given_away_) arm_input(direction::closing);
         return;
     }
     if (state_ != state::collecting && state_ != state::skipping && !pulled) return;
@@ -223,7 +227,7 @@ void http1_connection::run_collected() noexcept {
         open_ = nullptr;
     } else {
         open_ = nullptr;
-        run_plain(*x.then, x, pending_->bytes);
+        run_after_collecting(x);
     }
     x.destroy();
     if (!serving_) go_on();
@@ -245,7 +249,7 @@ void http1_connection::give_up_collecting(error why, close_reason reason) noexce
 void http1_connection::drop_collecting() noexcept {
     if (open_ == nullptr || state_ != state::collecting) return;
     http1_open_exchange& x = *std::exchange(open_, nullptr);
-    if (worker_.watcher != nullptr) worker_.watcher->end(id(), x, 0, 0);
+    ended(x);
     x.destroy();
 }
 
@@ -376,7 +380,20 @@ void http1_connection::stream_is_endless() noexcept {
     if (worker_.is_draining()) open_->cancel(cancel_reason::shutting_down);
 }
 
+void http1_connection::give_away_stream() noexcept {
+    given_away_ = true;
+    must_linger_ = true;
+    disarm_input();
+    stream_is_endless();
+}
+
+std::string_view http1_connection::bytes_behind() const noexcept {
+    return pending_ != nullptr ? pending_->bytes.view() : std::string_view();
+}
+
 std::size_t http1_connection::stream_queued_bytes_max() const noexcept { return worker_.bounds.stream_queued_bytes_max(); }
+
+blocking_pool& http1_connection::pool() noexcept { return worker_.common.pool; }
 
 duration http1_connection::event_quiet_time() const noexcept { return worker_.bounds.event_quiet_time(); }
 
