@@ -7,6 +7,7 @@
 #include <martlet/base/scan.hpp>
 #include <martlet/rt/event.hpp>
 #include <martlet/rt/within.hpp>
+#include <martlet/server/error_page.hpp>
 #include <martlet/wire/http/status.hpp>
 
 namespace martlet::inline v0::server {
@@ -79,6 +80,8 @@ public:
     }
     context* work() noexcept override { return form_ == form::plain ? nullptr : &work_; }
 
+    void reach(local_table& locals) noexcept { locals_ = &locals; }
+
     /// The handler has asked to answer later.
     bool is_kept() const noexcept { return later_ != nullptr; }
     event& answered_later() noexcept { return later_->let_go_of_; }
@@ -106,6 +109,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     request req(x);
     response res(x);
     int status = 500;
+    std::string_view detail;
     try {
         if (h.is_plain()) {
             h.run(req, res);
@@ -114,6 +118,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
         }
     } catch (const std::bad_expected_access<error>& e) {
         status = e.error().http_status();
+        detail = public_detail(e.error());
     } catch (...) {
         // Any other exception is the 500 that a server answers.
         status = 500;
@@ -123,7 +128,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
         static_cast<void>(answered);
         co_return;
     }
-    if (!x.is_answered()) res.text(status, http::reason(status));
+    if (!x.is_answered()) static_cast<void>(respond_error(x, status, detail));
 }
 
 }  // namespace
@@ -148,6 +153,7 @@ test_answer test_client::ask(const test_request& what) {
     const handler* h = where.run();
     test_exchange x(what, out, loop_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task);
     x.params() = params;
+    x.reach(locals_);
     if (h == nullptr) {
         response res(x);
         if (!where.allow().empty()) {
@@ -157,7 +163,7 @@ test_answer test_client::ask(const test_request& what) {
         if (where.status() == 204) {
             res.empty(204);
         } else {
-            res.text(where.status(), http::reason(where.status()));
+            res.fail(where.status());
         }
         return out;
     }

@@ -62,7 +62,11 @@ private:
 class test_client {
 public:
     /// `app` outlives the client.
-    explicit test_client(const router& app) : app_(app) {}
+    /// Throws what the factory of a local throws.
+    explicit test_client(const router& app) : app_(app), locals_(loop_, app.locals()) {}
+    test_client(const test_client&) = delete;
+    test_client& operator=(const test_client&) = delete;
+    ~test_client() { loop_.run(locals_.close_all()); }
 
     test_answer ask(const test_request& what);
     test_answer get(std::string_view target) { return ask(test_request(http::method::get, target)); }
@@ -73,6 +77,7 @@ public:
 private:
     const router& app_;
     loop loop_;
+    local_table locals_;
 };
 
 }  // namespace martlet::inline v0::server
