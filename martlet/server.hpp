@@ -6,6 +6,7 @@
 #include <martlet/rt/sleep.hpp>
 #include <martlet/rt/task.hpp>
 #include <martlet/rt/within.hpp>
+#include <martlet/server/files.hpp>
 #include <martlet/server/http_server.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/server/observer.hpp>

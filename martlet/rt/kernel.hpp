@@ -105,6 +105,8 @@ std::ptrdiff_t send_to(const descriptor& socket, const void* data, std::size_t s
 
 enum class open_mode : std::uint8_t { read, write_truncate, append, read_write };
 int file_open(const char* path, open_mode mode) noexcept;
+/// For reading what `path` names below `directory`. Whatever it is made of, links included, it never leads out: then -EXDEV.
+int file_open_beneath(const descriptor& directory, const char* path) noexcept;
 struct file_facts {
     std::int64_t size;
     std::int64_t modified_ns;  ///< since 1970

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -232,6 +233,14 @@ int file_open(const char* path, open_mode mode) noexcept {
     case open_mode::read_write: flags |= O_RDWR | O_CREAT; break;
     }
     return or_errno(::open(path, flags, 0666));
+}
+
+int file_open_beneath(const descriptor& directory, const char* path) noexcept {
+    ::open_how how{};
+    // A pipe must not make it wait for a writer.
+    how.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return or_errno(static_cast<int>(::syscall(SYS_openat2, directory.number(), path, &how, sizeof how)));
 }
 
 namespace {

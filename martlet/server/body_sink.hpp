@@ -12,6 +12,10 @@
 #include <martlet/rt/event.hpp>
 #include <martlet/server/exchange.hpp>
 
+namespace martlet::inline v0::net {
+class byte_stream;
+}
+
 namespace martlet::inline v0::server {
 
 class sink_wait;
@@ -30,6 +34,10 @@ public:
     virtual exchange_errc put(file_range content) noexcept = 0;
     /// Queues the end. `trailers` are checked field lines, left out where they cannot be sent.
     virtual exchange_errc end(std::string_view trailers) noexcept = 0;
+    /// Queues 101 (Switching Protocols) with `fields`; once it is written the stream is the handler's.
+    virtual exchange_errc upgrade(std::string_view token, std::string_view fields) noexcept = 0;
+    /// After that: the transport, and what was read from it behind the request.
+    virtual net::byte_stream* taken_stream(std::string_view& already_read) noexcept = 0;
     /// Begun and not ended.
     virtual bool is_open() const noexcept = 0;
     /// Output that the transport has not taken yet.

@@ -1,5 +1,6 @@
 // Timeouts of contents and streams, in simulated time: by rate and by progress, never by the length of the whole.
 #include <string>
+#include <vector>
 
 #include <martlet/server/sim_testing_internal.hpp>
 
@@ -228,6 +229,93 @@ TEST(stream_timeouts, a_reader_that_takes_nothing_is_reset) {
     pass(server.on, late);
     EXPECT_TRUE(stuck.reset_by_other());
     EXPECT_EQ(server.seen.count("limit write_timeout"), 1u);
+}
+
+TEST(event_stream, sends_a_comment_when_it_is_quiet) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request& req, response& res) -> task<> {
+        auto feed = res.sse();
+        auto first = co_await feed.send("post", "one\ntwo\r\nthree", "7");
+        auto second = co_await feed.send(req.field("Last-Event-ID").value_or("none"));
+        auto bad = co_await feed.send("a\nb", "x");
+        EXPECT_TRUE(first && second && !bad);
+        auto slept = co_await sleep_for(1h);
+        EXPECT_FALSE(slept.has_value());
+    });
+    server.bounds.event_quiet_time(15s).idle_timeout(2s).drain_timeout(30s);
+    server.start();
+    sim::peer reader(sim_address);
+    reader.send(get("/", "Last-Event-ID: 6\r\n"));
+    pass(server.on, 15s - late);
+    const std::string events = "event: post\nid: 7\ndata: one\ndata: two\ndata: three\n\n";
+    EXPECT_NE(reader.received().find("Content-Type: text/event-stream\r\n"), std::string::npos);
+    EXPECT_NE(reader.received().find("Cache-Control: no-cache\r\n"), std::string::npos);
+    EXPECT_NE(reader.received().find(events), std::string::npos);
+    EXPECT_TRUE(reader.receive().ends_with("data: 6\n\n\r\n"));
+    for (int i = 0; i < 3; ++i) {
+        pass(server.on, 2 * late);
+        EXPECT_EQ(reader.receive(), "3\r\n:\n\n\r\n");
+        pass(server.on, 15s - 2 * late);
+        EXPECT_EQ(reader.receive(), "");
+    }
+    // The server stops: the stream is told at once, and ends whole.
+    const time_point begin = server.on.clock();
+    reader.on_change([](sim::peer& self) {
+        if (self.closed_by_other()) self.close();
+    });
+    server.serving().stop();
+    server.on.run(server.serving().stopped());
+    EXPECT_LE(server.on.clock() - begin, late);
+    EXPECT_EQ(reader.received(), "0\r\n\r\n");
+    EXPECT_FALSE(reader.reset_by_other());
+}
+
+TEST(drain, with_idle_connections_only_takes_no_time) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    server.start();
+    std::vector<sim::peer> idle;
+    for (int i = 0; i < 50; ++i) {
+        idle.emplace_back(sim_address);
+        if (i % 2 == 0) idle.back().send(get("/"));
+    }
+    pass(server.on, 1s);
+    const time_point begin = server.on.clock();
+    server.serving().stop();
+    server.on.run(server.serving().stopped());
+    EXPECT_LE(server.on.clock() - begin, 1ms);
+}
+
+TEST(drain, what_is_in_flight_says_close) {
+    sim::simulation world;
+    sim_server server;
+    add_routes(server.app);
+    server.app.get("/stream", [](request&, response& res) -> task<> {
+        auto slept = co_await sleep_for(2s);
+        auto body = res.stream(200, http::media::text);
+        auto sent = co_await body.send("whole");
+        auto again = co_await sleep_for(2s);
+        EXPECT_TRUE(slept && sent && again) << "a stream that has an end is let to it";
+    });
+    server.start();
+    sim::peer uploading(sim_address), streaming(sim_address);
+    for (sim::peer* each : {&uploading, &streaming})
+        each->on_change([](sim::peer& self) {
+            if (self.closed_by_other()) self.close();
+        });
+    uploading.send(head_of("/plain", 20));
+    uploading.send_after(3s, letters(20));
+    streaming.send(get("/stream"));
+    pass(server.on, 1s);
+    server.serving().stop();
+    server.on.run(server.serving().stopped());
+    const auto answers = answers_in(uploading.received());
+    EXPECT_EQ(summary(answers), "200 20");
+    EXPECT_TRUE(answers.at(0).closes());
+    EXPECT_NE(streaming.received().find("Connection: close\r\n"), std::string::npos);
+    EXPECT_TRUE(streaming.received().ends_with("5\r\nwhole\r\n0\r\n\r\n"));
 }
 
 TEST(stream_timeouts, a_quiet_stream_meets_no_timeout) {

@@ -13,6 +13,7 @@ std::string_view text_of(int code) noexcept {
     case exchange_errc::invalid_status: return "an answer's status is 200 to 599";
     case exchange_errc::invalid_field: return "this field must not be set, or has a byte that no field may hold";
     case exchange_errc::not_answered: return "the handler did not answer";
+    case exchange_errc::not_upgradable: return "the peer did not ask to change to this protocol";
     case exchange_errc::content_too_slow: return "the request's content did not arrive in time";
     case exchange_errc::content_waited: return "the content is being read already";
     case exchange_errc::no_stream: return "only a coroutine handler, or one that answers later, can stream its answer, and once";
@@ -32,6 +33,7 @@ std::string_view text_of(int code) noexcept {
 constinit const error_category exchange_category("exchange", text_of);
 
 error make_error(exchange_errc code) noexcept {
+    if (code == exchange_errc::not_upgradable) return error(exchange_category, static_cast<int>(code), blame::peer, 400);
     if (code == exchange_errc::content_too_slow) return error(exchange_category, static_cast<int>(code), blame::peer, 408);
     const bool gone = code == exchange_errc::connection_gone;
     const bool memory = code == exchange_errc::no_memory;

@@ -16,6 +16,10 @@
 #include <martlet/wire/http/field_value.hpp>
 #include <martlet/wire/http/method.hpp>
 
+namespace martlet::inline v0 {
+class blocking_pool;
+}
+
 namespace martlet::inline v0::server {
 
 /// A field as received. Borrows the head's bytes.
@@ -49,6 +53,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     invalid_status,     ///< local: not 200 to 599
     invalid_field,      ///< local: a name or value that must not go on the wire, or a field that the server sets itself
     not_answered,       ///< local: a handler returned without answering
+    not_upgradable,     ///< peer: it did not ask for this protocol, or its content stands in between
     content_too_slow,   ///< peer: its content came below the lowest rate
     content_waited,     ///< local: the content is being read already
     no_stream,          ///< local: only a coroutine handler, or one that answers later, can stream, and once
@@ -130,6 +135,8 @@ public:
     /// Where content goes that is given piece by piece; null for a plain handler.
     virtual body_sink* sink() noexcept { return nullptr; }
 
+    /// Threads for what blocks: one pool for the whole server.
+    virtual blocking_pool& pool() noexcept = 0;
     /// The context of a handler that may suspend; null for a plain one.
     virtual context* work() noexcept = 0;
 

@@ -70,6 +70,15 @@ private:
 
 }  // namespace
 
+bool field_block::add_lines(std::string_view lines) noexcept {
+    if (lines.empty()) return true;
+    const std::size_t wanted = size_ + lines.size();
+    if (wanted > bytes_max || (wanted > capacity_ && !grow(wanted))) return false;
+    std::memcpy(bytes_ + size_, lines.data(), lines.size());
+    size_ = static_cast<std::uint32_t>(wanted);
+    return true;
+}
+
 std::optional<std::string_view> field_block::find(std::string_view name) const noexcept {
     line_cursor at(view());
     while (at.next()) {

@@ -33,6 +33,8 @@ public:
 
     /// False when there is no memory or the block would exceed `bytes_max`.
     bool add(std::string_view name, http::field_value value) noexcept;
+    /// Lines that were checked, each with its CRLF.
+    bool add_lines(std::string_view lines) noexcept;
     bool empty() const noexcept { return size_ == 0; }
     std::string_view view() const noexcept { return {bytes_, size_}; }
     /// The value of the first line of that name, compared without case. Good until something is added or removed.

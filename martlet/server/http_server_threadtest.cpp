@@ -249,7 +249,7 @@ TEST_F(http_server_over_tcp, a_refused_request_is_answered_though_its_peer_goes_
     }
     for (int i = 0; i < 20; ++i) {
         const plain_socket client = connect();
-        client.send(request_text("POST", "/", "Content-Length: 60000\r\n") + letters(60'000));
+        client.send(request_text("POST", "/", "Content-Length: 200000\r\n") + letters(50'000));
         const auto answers = answers_in(client.receive_all());
         ASSERT_EQ(answers.size(), 1u);
         EXPECT_EQ(answers[0].status, 405);

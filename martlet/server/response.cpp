@@ -76,10 +76,29 @@ result<void> answer::set_cookie(const http::set_cookie& cookie) {
     return set(http::field_id::set_cookie, *value);
 }
 
+event_stream answer::sse() {
+    if (!fields_.find("Cache-Control")) static_cast<void>(set(http::field_id::cache_control, "no-cache"));
+    body_writer body = begin_stream(200, http::media::event_stream, std::nullopt);
+    if (body.to_ != nullptr) body.to_->is_event_stream();
+    return event_stream(std::move(body));
+}
+
 // A peer that has gone is no news; what the program got wrong is.
 void answer::report(exchange_errc outcome) noexcept {
     const error why = make_error(outcome);
     if (of_ != nullptr && !why.is_peer()) log::warn(why.text(), log::field("path", of_->path()));
+}
+
+task<result<upgraded>> response::upgrade(std::string token) {
+    body_sink* const to = of_->sink();
+    const exchange_errc begun = to != nullptr ? to->upgrade(token, fields_.view()) : exchange_errc::no_stream;
+    if (begun != exchange_errc::none) co_return failure(make_error(begun));
+    auto written = co_await sink_wait(to, begun, 0);
+    if (!written) co_return failure(written.error());
+    std::string_view already_read;
+    net::byte_stream* const stream = to->taken_stream(already_read);
+    if (stream == nullptr) co_return failure(make_error(exchange_errc::connection_gone));
+    co_return upgraded(*stream, already_read);
 }
 
 later_response response::later() {

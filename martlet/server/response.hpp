@@ -7,9 +7,12 @@
 #include <utility>
 
 #include <martlet/base/result.hpp>
+#include <martlet/rt/task.hpp>
+#include <martlet/server/event_stream.hpp>
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/field_block.hpp>
 #include <martlet/server/stream.hpp>
+#include <martlet/server/upgraded.hpp>
 #include <martlet/wire/http/set_cookie.hpp>
 
 namespace martlet::inline v0::server {
@@ -59,6 +62,8 @@ public:
     void redirect(int status, std::string_view location);
     /// Adds a Set-Cookie field. Local errors say what is wrong with the cookie (RFC 6265 section 4.1).
     result<void> set_cookie(const http::set_cookie& cookie);
+    /// Begins an answer of server-sent events, with Cache-Control: no-cache unless it was set.
+    event_stream sse();
 
     bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
 
@@ -123,6 +128,15 @@ public:
 
     /// Lets the handler return now and answer afterwards, on the same loop. Not in a coroutine handler, which can simply await.
     later_response later();
+    /// To be awaited in a coroutine handler: answers a GET or HEAD with the file at `path`, which is the program's to choose: see files() for
+    /// paths that a peer gives. With its content type by its name, ETag, Last-Modified and Accept-Ranges, and as its preconditions and
+    /// ranges ask (RFC 9110 sections 13 and 14). What is no file is answered 404. Fails only when nothing could be answered.
+    task<result<void>> file(std::string path);
+    /// To be awaited in a coroutine handler: changes to the protocol `token`, which the peer must have asked for (RFC 9110 section 7.8), with
+    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given.
+    task<result<upgraded>> upgrade(std::string token);
+    /// Threads for what blocks: one pool for the whole server.
+    blocking_pool& pool() noexcept { return of_->pool(); }
     /// later() was called, and will answer.
     bool is_kept() const noexcept { return kept_; }
 

@@ -124,5 +124,65 @@ TEST(test_client, waits_for_an_answer_given_later) {
     EXPECT_EQ(client.get("/twice").content(), "kept");
 }
 
+TEST(test_client, gives_content_to_every_form) {
+    router app;
+    app.post("/plain", [](request& req, response& res) { res.text(200, req.content()); });
+    app.post("/task", [](request& req, response& res) -> task<> {
+        auto all = co_await req.read_all();
+        res.text(200, all.value());
+    });
+    app.post(
+        "/ignores", [](request& req, response& res) { res.text(200, std::to_string(req.content().size())); },
+        route_options().body_bytes_max(3));
+    test_client client(app);
+    EXPECT_EQ(client.post("/plain", "abc").content(), "abc");
+    EXPECT_EQ(client.post("/task", "abc").content(), "abc");
+    EXPECT_EQ(client.post("/ignores", "abcd").status(), 413);
+    EXPECT_EQ(client.ask(test_request(http::method::post, "/plain").json("{}")).content(), "{}");
+    EXPECT_EQ(client.ask(test_request(http::method::post, "/plain").form("a b", "c&d").form("e", "")).content(), "a+b=c%26d&e=");
+}
+
+TEST(test_client, collects_what_is_streamed) {
+    router app;
+    app.get("/whole", [](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::text);
+        auto a = co_await body.send("ab");
+        auto b = co_await body.send(std::string("cd"));
+        EXPECT_TRUE(a && b && body.trailer("X-Sum", "4"));
+        EXPECT_TRUE(body.end().has_value());
+    });
+    app.get("/cut", [](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::text);
+        auto a = co_await body.send("ab");
+        EXPECT_TRUE(a.has_value());
+        throw 1;
+    });
+    test_client client(app);
+    const test_answer whole = client.get("/whole");
+    EXPECT_EQ(whole.content(), "abcd");
+    EXPECT_TRUE(whole.is_whole());
+    EXPECT_EQ(whole.trailer("x-sum"), "4");
+    EXPECT_EQ(client.ask(test_request(http::method::head, "/whole")).content(), "");
+    EXPECT_FALSE(client.get("/cut").is_whole());
+    EXPECT_EQ(client.get("/cut").content(), "ab");
+}
+
+TEST(test_client, runs_what_stands_around_a_route) {
+    router app;
+    std::string told;
+    app.before([](request& req, response& res) {
+        if (req.path() == "/stop") res.text(403, "stopped");
+    });
+    app.on_head([](request&, answer_head& head) { EXPECT_TRUE(head.add("X-Head", "1").has_value()); });
+    app.on_end([&told](request& req, const exchange_end& end) { told += std::string(req.path()) + std::to_string(end.status()) + " "; });
+    app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    app.get("/stop", [](request&, response& res) { res.text(200, "not reached"); });
+    test_client client(app);
+    EXPECT_EQ(client.get("/").field("X-Head"), "1");
+    EXPECT_EQ(client.get("/stop").content(), "stopped");
+    EXPECT_EQ(client.get("/missing").field("X-Head"), "1");
+    EXPECT_EQ(told, "/200 /stop403 /missing404 ");
+}
+
 }  // namespace
 }  // namespace martlet::server

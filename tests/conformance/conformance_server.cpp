@@ -1,5 +1,6 @@
 // What a corpus of HTTP/1.1 requests is sent to: `conformance-server --port N [--stream]`. With --stream the echo is a coroutine that
 // pulls the content and streams its answer; without, a plain handler.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -22,6 +23,25 @@ task<> echo_streamed(request& req, response& res) {
         auto sent = co_await body.send(std::string_view(content).substr(at, 1000));
         if (!sent) co_return;
     }
+}
+
+/// The handshake of a WebSocket as far as HTTP goes: nothing is spoken behind it, and the key is not answered.
+task<> open_socket(request& req, response& res) {
+    const std::string_view key = req.field(http::field_id::sec_websocket_key).value_or("");
+    const bool good_key = key.size() == 24 && key.ends_with("==");
+    if (req.field(http::field_id::upgrade) && good_key && req.field(http::field_id::sec_websocket_version).value_or("") != "13") {
+        static_cast<void>(res.set("Sec-WebSocket-Version", "13"));
+        res.empty(426);
+        co_return;
+    }
+    if (!good_key) {
+        res.empty(400);
+        co_return;
+    }
+    auto up = co_await res.upgrade("websocket");
+    static_cast<void>(up.value());
+    auto slept = co_await sleep_for(std::chrono::seconds(2));
+    static_cast<void>(slept);
 }
 
 int usage() {
@@ -63,6 +83,7 @@ int main(int count, char** values) {
     }
     app.get("/status/204", [](request&, response& res) { res.empty(204); });
     app.get("/status/304", [](request&, response& res) { res.empty(304); });
+    app.get("/ws", open_socket);
     app.get("/static", [](request&, response& res) { res.text(200, "a small file\n"); });
 
     return run(app, options("127.0.0.1:" + std::to_string(port)).quiet());

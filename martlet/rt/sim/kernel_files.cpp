@@ -2,6 +2,8 @@
 #include <martlet/rt/kernel.hpp>
 
 #include <cerrno>
+#include <string>
+#include <string_view>
 
 #include <martlet/rt/sim/objects.hpp>
 #include <martlet/rt/sim/world.hpp>
@@ -25,6 +27,24 @@ int file_open(const char* path, open_mode mode) noexcept {
     if (!now.in.has_room(1)) return now.done(-EMFILE);
     if (mode == open_mode::write_truncate) at->second->content.clear();
     return now.done(now.in.open(std::make_shared<sim::open_file>(at->second, mode)));
+}
+
+// Names are plain in the simulation: there are no links, and a step upwards leads out.
+int file_open_beneath(const descriptor& directory, const char* path) noexcept {
+    call now(call_kind::file_open, directory.number());
+    if (now.fails()) return now.fail();
+    const auto* of = now.in.find_as<sim::open_file>(directory.number());
+    if (of == nullptr || !of->node().is_directory) return now.done(-ENOTDIR);
+    const std::string_view below = path;
+    if (below.starts_with("..") || below.find("/..") != below.npos) return now.done(-EXDEV);
+    for (const auto& [name, node] : now.in.files) {
+        if (node.get() != &of->node()) continue;
+        const auto at = now.in.files.find(below == "." ? std::string(name) : std::string(name) + "/" + path);
+        if (at == now.in.files.end()) return now.done(-ENOENT);
+        if (!now.in.has_room(1)) return now.done(-EMFILE);
+        return now.done(now.in.open(std::make_shared<sim::open_file>(at->second, open_mode::read)));
+    }
+    return now.done(-ENOENT);
 }
 
 namespace {

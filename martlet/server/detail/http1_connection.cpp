@@ -193,7 +193,7 @@ void http1_connection::peer_event() noexcept {
     if (open_ == nullptr) return;
     if (open_->is_awaited()) {
         pull_more();
-    } else if (stream_.peer_closed()) {
+    } else if (stream_.peer_closed() && !open_->keeps_running_after_fin) {
         open_->cancel(cancel_reason::peer_gone);
     }
 }

@@ -86,6 +86,7 @@ public:
     std::uint64_t content_bytes_max() const noexcept;
     void content_awaited(bool on) noexcept;
     std::optional<std::string_view> trailer(std::string_view name) const noexcept;
+    bool content_is_over() const noexcept;
     /// Content is due that will not be read, and too much to be dropped.
     bool must_close_behind_content() noexcept;
 
@@ -96,9 +97,13 @@ public:
     void content_broken_off(bool by_reset) noexcept;
     /// What answers now ends only with the server.
     void stream_is_endless() noexcept;
+    /// The stream is the handler's once all output is written.
+    void give_away_stream() noexcept;
+    std::string_view bytes_behind() const noexcept;
     std::size_t stream_queued_bytes_max() const noexcept;
     duration event_quiet_time() const noexcept;
 
+    blocking_pool& pool() noexcept;
     net::byte_stream& stream() noexcept { return stream_; }
     observer::connection_id id() const noexcept { return reinterpret_cast<observer::connection_id>(this); }
 
@@ -116,14 +121,19 @@ private:
     void dispatch(http1_exchange& x, buffer& in) noexcept;
     void dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept;
     void run_plain(const handler& h, http1_exchange& x, buffer& in) noexcept;
+    void answer_unhandled(http1_exchange& x, const routing& where) noexcept;
+    void give_status(http1_exchange& x, response& res, int status, std::string_view allow) noexcept;
     void answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept;
     void run_elsewhere(const handler& h, http1_exchange& parsed, buffer& in) noexcept;
     class call_note;
     void call_returned(call_note& note) noexcept;
-    void run_coroutine(const handler& h, http1_exchange& x) noexcept;
+    void run_coroutine(const routing& where, http1_exchange& x) noexcept;
     void end_stream(http1_open_exchange& of, bool failed) noexcept;
     void go_on() noexcept;
     void settled(http1_exchange& x) noexcept;
+    void ended(http1_exchange& x) noexcept;
+    void run_after_collecting(http1_open_exchange& x) noexcept;
+    bool stopped_before(http1_open_exchange& x) noexcept;
     void refuse(error why) noexcept;
     void encode_refusal(int status, std::string_view why) noexcept;
     http1::persistence persistence_for(const http1_exchange& x) noexcept;
@@ -183,9 +193,10 @@ private:
     bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
     bool output_waits_ : 1 = false;   // the stream took less than there is
     bool abort_on_return_ : 1 = false;
-    bool fresh_ : 1 = true;       // no byte has arrived yet
-    bool endless_ : 1 = false;    // what answers now ends only with the server
-    bool break_off_ : 1 = false;  // only a reset tells the peer that the answer ended early
+    bool fresh_ : 1 = true;        // no byte has arrived yet
+    bool endless_ : 1 = false;     // what answers now ends only with the server
+    bool given_away_ : 1 = false;  // the handler reads and writes the stream itself
+    bool break_off_ : 1 = false;   // only a reset tells the peer that the answer ended early
 };
 
 }  // namespace martlet::inline v0::server::detail

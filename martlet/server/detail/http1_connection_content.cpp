@@ -24,8 +24,9 @@ constexpr std::size_t pulled_bytes = 32 * 1024;
 void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, const routing& where) noexcept {
     const handler* const h = where.run();
     const http1::body_framing framing = x.head.framing();
-    const bool ignored = false;
-    const std::uint64_t bytes_max = h != nullptr && !ignored ? worker_.bounds.body_bytes_max() : http1::content_unlimited;
+    const route_options how = h != nullptr ? where.to()->options(x.method()) : route_options().ignores_body();
+    const bool ignored = how.ignores_body();
+    const std::uint64_t bytes_max = ignored ? http1::content_unlimited : how.body_bytes_max().value_or(worker_.bounds.body_bytes_max());
     if (framing.bytes() > bytes_max) {
         if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "body_bytes_max");
         must_linger_ = true;
@@ -35,10 +36,10 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     }
     if (framing.is_length() && framing.bytes() <= in.size() && (h == nullptr || h->is_plain())) {
         // All of it came with the head, and stays where it is: taking it off moves nothing.
-        x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
+        if (!ignored) x.give_content(in.view().substr(0, static_cast<std::size_t>(framing.bytes())));
         in.consume(static_cast<std::size_t>(framing.bytes()));
         if (h == nullptr) {
-            answer_without_handler(x, where.status(), where.allow());
+            answer_unhandled(x, where);
         } else {
             run_plain(*h, x, in);
         }
@@ -57,6 +58,8 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         return;
     }
     if (collects) {
+        // On a loop that a call may leave behind, all of it runs in that call.
+        if (!worker_.on.allows_hand_over() && stopped_before(*made)) return;
         made->then = h;
         open_ = made;
         move_to(state::collecting);
@@ -64,12 +67,12 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
         return;
     }
     if (h != nullptr && !h->is_plain()) {
-        run_coroutine(*h, x);
+        run_coroutine(where, x);
         return;
     }
     if (must_close_behind_content()) x.close_after();
     if (h == nullptr) {
-        answer_without_handler(x, where.status(), where.allow());
+        answer_unhandled(x, where);
     } else {
         run_plain(*h, x, pending_->bytes);
     }
@@ -109,12 +112,14 @@ bool http1_connection::must_close_behind_content() noexcept {
     return true;
 }
 
+bool http1_connection::content_is_over() const noexcept { return body() == nullptr || body()->is_complete(); }
+
 // --- waiting for more ---
 
 void http1_connection::wait_for_content() noexcept {
     const bool pulled = state_ == state::running && open_ != nullptr && open_->is_awaited();
     if (state_ == state::running && !pulled) {
-        if (!in_call_) arm_input(direction::closing);
+        if (!in_call_ && !given_away_) arm_input(direction::closing);
         return;
     }
     if (state_ != state::collecting && state_ != state::skipping && !pulled) return;
@@ -219,7 +224,7 @@ void http1_connection::run_collected() noexcept {
         open_ = nullptr;
     } else {
         open_ = nullptr;
-        run_plain(*x.then, x, pending_->bytes);
+        run_after_collecting(x);
     }
     x.destroy();
     if (!serving_) go_on();
@@ -241,7 +246,7 @@ void http1_connection::give_up_collecting(error why, close_reason reason) noexce
 void http1_connection::drop_collecting() noexcept {
     if (open_ == nullptr || state_ != state::collecting) return;
     http1_open_exchange& x = *std::exchange(open_, nullptr);
-    if (worker_.watcher != nullptr) worker_.watcher->end(id(), x, 0, 0);
+    ended(x);
     x.destroy();
 }
 
@@ -281,7 +286,7 @@ void http1_connection::pull_more() noexcept {
         peer_finished_ = true;
         of.break_off();
         open_->input_moved();
-        open_->cancel(cancel_reason::peer_gone);
+        if (!open_->keeps_running_after_fin) open_->cancel(cancel_reason::peer_gone);
         return;
     case net::io::failed: lose(close_reason::peer_vanished, cancel_reason::peer_gone); return;
     }
@@ -291,7 +296,9 @@ error http1_connection::content_failure() const noexcept {
     return body() != nullptr && body()->is_failed() ? body()->why() : error(cancel_reason::peer_gone);
 }
 
-std::uint64_t http1_connection::content_bytes_max() const noexcept { return worker_.bounds.body_bytes_max(); }
+std::uint64_t http1_connection::content_bytes_max() const noexcept {
+    return body() != nullptr ? body()->bytes_max() : worker_.bounds.body_bytes_max();
+}
 
 std::optional<std::string_view> http1_connection::trailer(std::string_view name) const noexcept {
     if (body() == nullptr || !body()->is_complete()) return std::nullopt;
@@ -370,7 +377,20 @@ void http1_connection::stream_is_endless() noexcept {
     if (worker_.is_draining()) open_->cancel(cancel_reason::shutting_down);
 }
 
+void http1_connection::give_away_stream() noexcept {
+    given_away_ = true;
+    must_linger_ = true;
+    disarm_input();
+    stream_is_endless();
+}
+
+std::string_view http1_connection::bytes_behind() const noexcept {
+    return pending_ != nullptr ? pending_->bytes.view() : std::string_view();
+}
+
 std::size_t http1_connection::stream_queued_bytes_max() const noexcept { return worker_.bounds.stream_queued_bytes_max(); }
+
+blocking_pool& http1_connection::pool() noexcept { return worker_.common.pool; }
 
 duration http1_connection::event_quiet_time() const noexcept { return worker_.bounds.event_quiet_time(); }
 

@@ -59,6 +59,21 @@ namespace {
     answer_failed(x, nullptr);
 }
 
+/// The same with what stands before it.
+void run_handler_behind_points(const handler& h, http1_exchange& x) noexcept {
+    if (x.points() == nullptr || !x.points()->has_before()) return run_handler(h, x);
+    try {
+        request req(x);
+        response res(x);
+        if (!x.points()->before(req, res)) h.run(req, res);
+        if (x.is_answered() || x.is_kept()) return;
+    } catch (...) {
+        answer_failed(x, std::current_exception());
+        return;
+    }
+    answer_failed(x, nullptr);
+}
+
 }  // namespace
 
 // False: the connection has been destroyed, or the loop is another thread's now.
@@ -111,6 +126,7 @@ bool http1_connection::serve(buffer& in) noexcept {
         dispatch(x, in);
         // A handler on this stack was left behind by its loop.
         if (loop::current() == nullptr) return false;
+        x.found(nullptr, nullptr, {});
         // A content may have gone with the request, or have taken all that is left along.
         rest = in.padded();
         if (out_.size() >= flush_bytes && state_ == state::reading) write();
@@ -148,6 +164,7 @@ http1::persistence http1_connection::persistence_for(const http1_exchange& x) no
 void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
     const routing where = worker_.common.app.resolve(x.method(), x.path(), x.params());
     if (where.to() != nullptr) worker_.on.note_activity(where.to()->path().c_str());
+    x.found(where.to(), where.points(), worker_.on.now());
     if (x.method() == http::method::connect) {
         // What follows is meant for somebody else: none of it is a request (RFC 9110 section 9.3.6).
         must_linger_ = true;
@@ -156,11 +173,11 @@ void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
     } else if (!x.head.framing().is_empty()) {
         dispatch_with_content(x, in, where);
     } else if (where.run() == nullptr) {
-        answer_without_handler(x, where.status(), where.allow());
+        answer_unhandled(x, where);
     } else if (where.run()->is_plain()) {
         run_plain(*where.run(), x, in);
     } else {
-        run_coroutine(*where.run(), x);
+        run_coroutine(where, x);
     }
 }
 
@@ -168,13 +185,56 @@ void http1_connection::run_plain(const handler& h, http1_exchange& x, buffer& in
     if (worker_.on.allows_hand_over()) {
         run_elsewhere(h, x, in);
     } else {
-        run_handler(h, x);
+        run_handler_behind_points(h, x);
         if (!x.is_kept()) settled(x);
     }
 }
 
+// What stands before the handler has run at the head, with the same request and response.
+void http1_connection::run_after_collecting(http1_open_exchange& x) noexcept {
+    try {
+        x.run(*x.then);
+        if (!x.is_answered() && !x.is_kept()) answer_failed(x, nullptr);
+    } catch (...) {
+        answer_failed(x, std::current_exception());
+    }
+    if (!x.is_kept()) settled(x);
+}
+
+// A handler that waits must not begin before what stands before it has let the request pass. True: it has been answered, or will be.
+bool http1_connection::stopped_before(http1_open_exchange& x) noexcept {
+    try {
+        if (!x.run_before()) return false;
+    } catch (...) {
+        answer_failed(x, std::current_exception());
+    }
+    if (!x.is_kept()) settled(x);
+    x.destroy();
+    return true;
+}
+
+void http1_connection::answer_unhandled(http1_exchange& x, const routing& where) noexcept {
+    if (x.points() != nullptr && x.points()->has_before()) {
+        try {
+            request req(x);
+            response res(x);
+            if (!x.points()->before(req, res)) give_status(x, res, where.status(), where.allow());
+        } catch (...) {
+            answer_failed(x, std::current_exception());
+        }
+        if (!x.is_kept()) settled(x);
+        return;
+    }
+    answer_without_handler(x, where.status(), where.allow());
+}
+
 void http1_connection::answer_without_handler(http1_exchange& x, int status, std::string_view allow) noexcept {
     response res(x);
+    give_status(x, res, status, allow);
+    settled(x);
+}
+
+void http1_connection::give_status(http1_exchange& x, response& res, int status, std::string_view allow) noexcept {
     if (!allow.empty()) {
         const auto set = res.set(http::field_id::allow, allow);
         if (!set) log::warn(set.error().text(), log::field("path", x.path()));
@@ -184,7 +244,6 @@ void http1_connection::answer_without_handler(http1_exchange& x, int status, std
     } else {
         res.fail(status);
     }
-    settled(x);
 }
 
 void http1_connection::response_queued(const http1_exchange& of, int status) noexcept {
@@ -193,9 +252,18 @@ void http1_connection::response_queued(const http1_exchange& of, int status) noe
     if (!serving_) queue_output();
 }
 
+void http1_connection::ended(http1_exchange& x) noexcept {
+    if (worker_.watcher != nullptr) worker_.watcher->end(id(), x, x.status(), x.response_bytes());
+    if (x.points() == nullptr) return;
+    const std::uint64_t bytes_in = body() != nullptr ? body()->received_bytes() : x.content().size();
+    std::optional<error> why;
+    if (open_ != nullptr && open_->work() != nullptr && open_->work()->is_cancelled()) why = open_->work()->why();
+    x.tell_end(bytes_in, worker_.on.now(), why);
+}
+
 // The exchange is over; its answer decides whether another may follow.
 void http1_connection::settled(http1_exchange& x) noexcept {
-    if (worker_.watcher != nullptr) worker_.watcher->end(id(), x, x.status(), x.response_bytes());
+    ended(x);
     // Why it is gone is known already.
     if (state_ == state::gone) return;
     if (x.is_broken() || !x.is_answered()) {
@@ -208,20 +276,23 @@ void http1_connection::settled(http1_exchange& x) noexcept {
     }
 }
 
-void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexcept {
+void http1_connection::run_coroutine(const routing& where, http1_exchange& x) noexcept {
+    const route_options& how = where.to()->options(x.method());
     http1_open_exchange* made = http1_open_exchange::make(x, *this, out_, worker_.prefix(), http1_open_exchange::form::task, false);
     if (made == nullptr) {
         answer_without_handler(x, 503, {});
         return;
     }
+    if (stopped_before(*made)) return;
     open_ = made;
     move_to(state::running);
-    const duration time = worker_.bounds.handler_timeout();
+    made->keeps_running_after_fin = how.keeps_running_after_fin();
+    const duration time = how.handler_timeout().value_or(worker_.bounds.handler_timeout());
     if (time != duration::zero()) made->work()->set_deadline(saturating_add(worker_.on.now(), time));
     bool finished = true;
     std::exception_ptr thrown;
     try {
-        finished = made->start(h);
+        finished = made->start(*where.run());
     } catch (...) {
         // By the callable itself, or for want of memory for its frame.
         thrown = std::current_exception();
@@ -231,7 +302,7 @@ void http1_connection::run_coroutine(const handler& h, http1_exchange& x) noexce
 
 http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcept {
     // A watcher may still ask for the head when the answer comes.
-    const bool without_head = worker_.watcher == nullptr;
+    const bool without_head = worker_.watcher == nullptr && asking.points() == nullptr;
     http1_open_exchange* made =
         http1_open_exchange::make(asking, *this, out_, worker_.prefix(), http1_open_exchange::form::later, without_head);
     if (made == nullptr) return nullptr;
@@ -329,6 +400,9 @@ public:
         const http1::request_head& head = from.head;
         records_.assign(head.records(), head.records() + head.field_count());
         bytes_ = head.bytes();
+        to = from.found_route();
+        points = from.points();
+        began = from.began();
         ended.head = head;
         ended.head.rebase_records(records_.data(), static_cast<std::uint16_t>(records_.size()));
         ended.head.rebase(bytes_.data());
@@ -339,6 +413,9 @@ public:
     std::string behind;  // bytes behind the request that the connection does not keep itself
     int status = 0;
     bool close = false;
+    const route* to = nullptr;
+    const fixed_points* points = nullptr;
+    time_point began{};
     http1_exchange ended;
 
 private:
@@ -368,10 +445,11 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     own.attach(*this, note->answered, prefix, false);
     own.begin(parsed.after());
     own.params() = parsed.params();
+    own.found_as(parsed);
     own.give_content(parsed.content());
     own.leave_alone();
     const loop_handle home = worker_.home;
-    const bool watched = worker_.watcher != nullptr;
+    const bool watched = worker_.watcher != nullptr || own.points() != nullptr;
     // What the connection keeps already stays with it; what is in the loop's buffer does not.
     const std::string_view behind = pending_ == nullptr ? in.view() : std::string_view();
     // What was answered before must not wait for a call that may block.
@@ -383,7 +461,7 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     in_call_ = true;
     stream_.mute(true);
     loop_call call(worker_.on);
-    run_handler(h, own);
+    run_handler_behind_points(h, own);
     if (call.finish()) {
         in_call_ = false;
         stream_.mute(false);
@@ -412,9 +490,10 @@ void http1_connection::call_returned(call_note& note) noexcept {
     if (note.is_kept()) {
         note.ended.attach(*this, out_, worker_.prefix(), false);
         note.ended.begin(http1::persistence::keep);
+        note.ended.found(note.to, note.points, note.began);
         note.ended.was_answered(note.status, note.answered.size());
-        if (note.status != 0) worker_.watcher->response_head(id(), note.ended, note.status);
-        worker_.watcher->end(id(), note.ended, note.status, note.ended.response_bytes());
+        if (note.status != 0 && worker_.watcher != nullptr) worker_.watcher->response_head(id(), note.ended, note.status);
+        ended(note.ended);
     }
     serving_ = false;
     out_.splice(note.answered);

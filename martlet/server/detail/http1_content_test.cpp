@@ -5,6 +5,7 @@
 
 #include <martlet/rt/event.hpp>
 #include <martlet/rt/sleep.hpp>
+#include <martlet/rt/within.hpp>
 #include <martlet/server/detail/testing_internal.hpp>
 
 namespace martlet::server {
@@ -279,6 +280,65 @@ TEST(http1_unread, a_little_is_dropped_and_more_closes) {
         const auto cut = answers_in(chunks.ask(chunked("/task", letters(200'000), 1000).substr(0, 110'000)));
         EXPECT_EQ(summary(cut), "200 did not read");
         EXPECT_TRUE(chunks.saw_end());
+    }
+}
+
+// --- what a route says ---
+
+TEST(http1_route_options, limit_or_ignore_the_content) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+        bench server;
+        server.bounds.body_bytes_max(10);
+        const auto size = [](request& req, response& res) { res.text(200, std::to_string(req.content().size())); };
+        server.app.post("/more", size, route_options().body_bytes_max(20'000));
+        server.app.post("/less", size, route_options().body_bytes_max(5));
+        server.app.post("/ignores", size, route_options().ignores_body());
+        server.app.post(
+            "/pulls",
+            [](request& req, response& res) -> task<> {
+                auto all = co_await req.read_all();
+                res.text(200, std::to_string(all.value().size()));
+            },
+            route_options().body_bytes_max(20'000));
+        client peer(server, unruly_options(seed)), less(server, unruly_options(seed)), waiting(server);
+        EXPECT_EQ(summary(peer.ask(with_length("/more", letters(20'000)) + chunked("/more", letters(20'000), 999) +
+                                   with_length("/pulls", letters(20'000)) + with_length("/ignores", letters(20'000)) +
+                                   chunked("/ignores", letters(20'000), 999) + with_length("/less", "12345"))),
+                  "200 20000, 200 20000, 200 20000, 200 0, 200 0, 200 5");
+        EXPECT_EQ(summary(less.ask(with_length("/less", "123456"))), "413 Content Too Large");
+        // Who does not read asks for nothing.
+        const auto answers = answers_in(waiting.ask(request_text("POST", "/ignores", "Content-Length: 5\r\nExpect: 100-continue\r\n")));
+        EXPECT_EQ(summary(answers), "200 0");
+        EXPECT_TRUE(answers.at(0).closes());
+    }
+}
+
+TEST(http1_route_options, a_fin_may_be_no_reason_to_stop) {
+    for (const bool keeps : {false, true}) {
+        for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+            bench server;
+            event go;
+            bool cancelled = false;
+            server.app.post(
+                "/",
+                [&](request& req, response& res) -> task<> {
+                    auto all = co_await req.read_all();
+                    auto waited = co_await shield(go.wait());
+                    cancelled = req.work()->is_cancelled();
+                    EXPECT_TRUE(waited && (all || !keeps));
+                    res.text(200, all.value_or("cancelled"));
+                },
+                route_options().keeps_running_after_fin(keeps));
+            client peer(server, unruly_options(seed));
+            peer.send(with_length("/", "hello"));
+            peer.finish();
+            EXPECT_EQ(peer.heard(), "");
+            go.set();
+            const std::string heard = summary(peer.heard());
+            EXPECT_TRUE(heard == "200 hello" || (!keeps && heard == "200 cancelled")) << heard;
+            EXPECT_EQ(cancelled, !keeps);
+            EXPECT_EQ(server.connections(), 0u);
+        }
     }
 }
 

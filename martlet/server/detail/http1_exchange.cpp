@@ -1,7 +1,9 @@
 #include <martlet/server/detail/http1_exchange.hpp>
 
 #include <cstring>
+#include <string>
 
+#include <martlet/base/log.hpp>
 #include <martlet/server/detail/http1_connection.hpp>
 #include <martlet/server/detail/http1_open_exchange.hpp>
 #include <martlet/wire/http/status.hpp>
@@ -73,7 +75,60 @@ void http1_exchange::answered(int status, std::size_t out_before) noexcept {
     if ((course_ & course_told) != 0) connection_->response_queued(*this, status);
 }
 
+bool http1_exchange::ask_around(changed_head& of) noexcept {
+    course_ &= ~course_around;
+    request req(*this);
+    if (!points_->on_head(req, of.head)) return false;
+    if (!points_->has_filter() || http::forbids_content(of.head.status())) return true;
+    try {
+        of.filter = points_->filter(req, of.head);
+        return true;
+    } catch (...) {
+        log::error("a filter could not be made", log::field("path", path_));
+        return false;
+    }
+}
+
+[[gnu::noinline]] exchange_errc http1_exchange::respond_around(const response_head& answer, std::string_view content) noexcept {
+    if (const exchange_errc fit = check(answer.status()); fit != exchange_errc::none) return fit;
+    field_block fields;
+    if (!fields.add_lines(answer.fields())) return exchange_errc::no_memory;
+    changed_head changed(answer, fields);
+    bool whole = ask_around(changed);
+    try {
+        if (whole && changed.filter == nullptr) return respond(changed.result(), content);
+        outq filtered;
+        whole = whole && changed.filter->put(content, filtered) && changed.filter->end(filtered);
+        if (whole) {
+            std::string bytes;
+            const_buffer piece[1];
+            while (filtered.gather(piece) != 0) {
+                bytes.append(static_cast<const char*>(piece[0].data), piece[0].size);
+                filtered.consume(piece[0].size);
+            }
+            return respond(changed.result(), bytes);
+        }
+    } catch (...) {
+        log::error("a filter threw", log::field("path", path_));
+    }
+    return respond(response_head(500, http::media::text), http::reason(500));
+}
+
+void http1_exchange::tell_end(std::uint64_t bytes_in, time_point now, const std::optional<error>& why) noexcept {
+    if (points_ == nullptr || !points_->has_on_end()) return;
+    const outcome how = status_ == 0                                    ? outcome::unanswered
+                        : (course_ & (course_cut | course_broken)) != 0 ? outcome::cut_off
+                                                                        : outcome::answered;
+    exchange_end end(how, status_);
+    end.to(route_).bytes(bytes_in, response_bytes_).times(began_, now);
+    if (why) end.reason(*why);
+    request req(*this);
+    points_->on_end(req, end);
+}
+
 exchange_errc http1_exchange::respond(const response_head& answer, std::string_view content) noexcept {
+    if ((course_ & course_around) != 0) [[unlikely]]
+        return respond_around(answer, content);
     if (const exchange_errc fit = check(answer.status()); fit != exchange_errc::none) return fit;
     const std::size_t out_before = out_->size();
     const bool whole = method_ != http::method::head && !http::forbids_content(answer.status());
@@ -118,6 +173,7 @@ exchange_errc http1_exchange::respond(int status, http::media type, std::string_
 
 exchange_errc http1_exchange::respond(const response_head& answer, slice content) noexcept {
     if (content.failed()) return exchange_errc::no_memory;
+    if ((course_ & course_around) != 0) return respond_around(answer, content.view());
     if (const exchange_errc fit = check(answer.status()); fit != exchange_errc::none) return fit;
     if (method_ == http::method::head || http::forbids_content(answer.status())) return respond(answer, content.view());
     const std::size_t out_before = out_->size();
@@ -134,6 +190,8 @@ exchange_errc http1_exchange::respond(const response_head& answer, slice content
     answered(answer.status(), out_before);
     return exchange_errc::none;
 }
+
+blocking_pool& http1_exchange::pool() noexcept { return connection_->pool(); }
 
 exchange* http1_exchange::keep_open() noexcept {
     if (connection_ == nullptr || is_kept() || left_alone_) return nullptr;

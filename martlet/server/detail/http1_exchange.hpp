@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include <martlet/base/outq.hpp>
 #include <martlet/server/exchange.hpp>
+#include <martlet/server/fixed_points.hpp>
 #include <martlet/wire/http1/encoder.hpp>
 #include <martlet/wire/http1/head.hpp>
 
@@ -37,6 +39,8 @@ public:
         course_ = static_cast<std::uint32_t>(after) | told_ | (head.version_minor() == 0 ? course_old : 0);
         response_bytes_ = 0;
         content_ = {};
+        points_ = nullptr;
+        route_ = nullptr;
         method_ = head.method();
         path_ = head.path();
     }
@@ -59,6 +63,21 @@ public:
     field_line field_at(std::size_t index) const noexcept override;
     net::stream_info info() const noexcept override;
 
+    /// Where the router sent it, after begin().
+    void found(const route* to, const fixed_points* points, time_point now) noexcept {
+        route_ = to;
+        points_ = points;
+        began_ = now;
+        if (points != nullptr && (points->has_on_head() || points->has_filter())) course_ |= course_around;
+    }
+    /// The same as another one.
+    void found_as(const http1_exchange& other) noexcept { found(other.route_, other.points_, other.began_); }
+    const fixed_points* points() const noexcept { return points_; }
+    const route* found_route() const noexcept { return route_; }
+    time_point began() const noexcept { return began_; }
+    /// Tells the route's points that it is over.
+    void tell_end(std::uint64_t bytes_in, time_point now, const std::optional<error>& why) noexcept;
+
     bool has_content() const noexcept override { return !head.framing().is_empty(); }
     std::optional<std::uint64_t> content_length() const noexcept override;
     // What an earlier request left there is not this one's.
@@ -71,6 +90,7 @@ public:
     exchange_errc respond(const response_head& answer, slice content) noexcept override;
     exchange_errc respond(int status, http::media type, std::string_view content) noexcept override;
     context* work() noexcept override { return nullptr; }
+    blocking_pool& pool() noexcept override;
 
     /// The handler's loop may be taken away meanwhile: nothing of the connection is to be touched, and nothing can be kept open.
     void leave_alone() noexcept { left_alone_ = true; }
@@ -113,18 +133,34 @@ protected:
     static constexpr std::uint32_t course_told = 0x400;
     static constexpr std::uint32_t course_answered = 0x800;
     static constexpr std::uint32_t course_gone = 0x1000;
-    static constexpr std::uint32_t course_old = 0x2000;  // HTTP/1.0
+    static constexpr std::uint32_t course_old = 0x2000;     // HTTP/1.0
+    static constexpr std::uint32_t course_around = 0x4000;  // something is to be asked before the head is encoded
+    static constexpr std::uint32_t course_cut = 0x8000;     // the content ended early
     static_assert(static_cast<int>(http1::persistence::keep) == 0);
     std::uint32_t course_ = 0;
     std::uint32_t told_ = course_told;
     bool left_alone_ = false;
     std::uint64_t response_bytes_ = 0;
     std::string_view content_;
+    const route* route_ = nullptr;
+    const fixed_points* points_ = nullptr;
+    time_point began_{};
 
     exchange_errc check(int status) const noexcept;
     void answered(int status, std::size_t out_before) noexcept;
 
+    /// What `points_` make of an answer's head, on its way out.
+    struct changed_head {
+        changed_head(const response_head& from, field_block& fields) noexcept : head(from.status(), from.type(), fields) {}
+        answer_head head;
+        std::unique_ptr<body_filter> filter;
+        response_head result() const noexcept { return {head.status(), head.type(), head.fields().view()}; }
+    };
+    /// False: the answer must not go out.
+    bool ask_around(changed_head& of) noexcept;
+
 private:
+    exchange_errc respond_around(const response_head& answer, std::string_view content) noexcept;
     exchange_errc respond_unusually(int status, http::media type, std::string_view content) noexcept;
     http1::body_framing framing(int status, std::size_t bytes) const noexcept;
 };

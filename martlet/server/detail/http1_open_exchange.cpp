@@ -33,6 +33,7 @@ http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_conne
         made->head.rebase(bytes);
         made->http1_exchange::begin(from.after());
         made->params_ = from.params();
+        made->found_as(from);
     } else {
         // The request is gone with the handler: only what the answer depends on is kept.
         made->course_ = (from.course_ & (course_after | course_old)) | course_told;
@@ -78,8 +79,11 @@ exchange_errc http1_open_exchange::respond(int status, http::media type, std::st
     return http1_exchange::respond(status, type, content);
 }
 
-// A plain handler that waited for its content answers later as any other does: by an exchange that lives on without the request.
-exchange* http1_open_exchange::keep_open() noexcept { return form_ == form::collected ? http1_exchange::keep_open() : nullptr; }
+// A plain handler that waited for its content, or what stands before any handler, answers later as others do: by an exchange that lives on
+// without the request.
+exchange* http1_open_exchange::keep_open() noexcept {
+    return form_ == form::collected || (form_ == form::task && !has_task()) ? http1_exchange::keep_open() : nullptr;
+}
 
 void http1_open_exchange::finished(ready_node& node) noexcept {
     auto& self = static_cast<http1_open_exchange&>(node);

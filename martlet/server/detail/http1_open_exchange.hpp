@@ -27,6 +27,10 @@ public:
                                      bool without_head) noexcept;
     void destroy() noexcept;
 
+    /// Runs what stands before the handler. True: the handler is not to be called.
+    bool run_before() { return points_ != nullptr && points_->has_before() && points_->before(request_, response_); }
+    /// Runs a plain handler.
+    void run(const handler& h) { h.run(request_, response_); }
     /// Starts a coroutine handler. True: it has finished already.
     bool start(const handler& of);
     /// Cancels the handler's context.
@@ -40,6 +44,8 @@ public:
     void finish() { running_.finish(); }
     bool has_task() const noexcept { return static_cast<bool>(running_); }
     form how() const noexcept { return form_; }
+    /// As its route says.
+    bool keeps_running_after_fin = false;
     /// Whose turn it is when the content is complete.
     const handler* then = nullptr;
 
@@ -60,6 +66,8 @@ public:
     exchange_errc put(slice content) noexcept override;
     exchange_errc put(file_range content) noexcept override;
     exchange_errc end(std::string_view trailers) noexcept override;
+    exchange_errc upgrade(std::string_view token, std::string_view fields) noexcept override;
+    net::byte_stream* taken_stream(std::string_view& already_read) noexcept override;
     bool is_open() const noexcept override { return stream_ == stream::open; }
     std::size_t queued_bytes() const noexcept override;
     std::size_t queued_bytes_max() const noexcept override;
@@ -104,6 +112,8 @@ private:
 
     exchange_errc admit(std::uint64_t bytes) noexcept;
     exchange_errc out_of_memory() noexcept;
+    exchange_errc put_filtered(std::string_view content, bool last) noexcept;
+    exchange_errc put_framed(std::string_view content) noexcept;
     bool put_chunk_head(std::uint64_t bytes) noexcept;
     template <class Content>
     exchange_errc put_whole(Content&& content, std::uint64_t bytes) noexcept;
@@ -117,6 +127,7 @@ private:
     loop* origin_ = nullptr;
     quiet_alarm quiet_;
     time_point put_at_{};
+    std::unique_ptr<body_filter> filter_;
     std::uint64_t left_ = 0;  // of an announced length
     http1::body_framing framing_;
     form form_;

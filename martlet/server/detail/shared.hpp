@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <martlet/rt/blocking_pool.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/server/observer.hpp>
 #include <martlet/server/router.hpp>
@@ -28,6 +29,8 @@ public:
     const http1::head_limits head_bounds;
     const http1::content_limits content_bounds;
     observer* const watcher;
+    // Without a thread until the first work.
+    blocking_pool pool;
 
     std::atomic<std::uint32_t> connections{0};
     std::atomic<std::uint64_t> connections_accepted{0};

@@ -168,6 +168,7 @@ std::optional<std::int64_t> parse_rfc850(std::string_view text, std::int64_t now
     const std::int64_t year_now = date_of((now_seconds - date_seconds_min) / day_seconds + date_seconds_min / day_seconds).year;
     std::int64_t year = year_now - year_now % 100 + two_digits + 100;
     while (year > year_now + 50) year -= 100;
+    if (year < 0 || year > 9999) return std::nullopt;
     return seconds_of(in, {year, month, day}, seconds);
 }
 

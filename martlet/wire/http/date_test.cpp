@@ -55,6 +55,13 @@ TEST(parse_date, two_digit_years_are_at_most_50_ahead) {
     EXPECT_EQ(year_of("Sunday, 06-Nov-00 08:49:37 GMT"), "2000");
 }
 
+TEST(parse_date, two_digit_years_name_no_year_that_four_digits_cannot) {
+    EXPECT_FALSE(parse_date("Sunday, 06-Nov-94 08:49:37 GMT", date_seconds_min)) << "it would be before the year 0";
+    EXPECT_TRUE(parse_date("Sunday, 06-Nov-50 08:49:37 GMT", date_seconds_min));
+    EXPECT_FALSE(parse_date("Sunday, 06-Nov-20 08:49:37 GMT", date_seconds_max)) << "it would be in the year 10020";
+    EXPECT_TRUE(parse_date("Sunday, 06-Nov-94 08:49:37 GMT", date_seconds_max));
+}
+
 TEST(parse_date, leap_seconds_and_leap_days) {
     EXPECT_EQ(parse_date("Sat, 31 Dec 2016 23:59:60 GMT", now_2024), parse_date("Sat, 31 Dec 2016 23:59:59 GMT", now_2024));
     EXPECT_TRUE(parse_date("Thu, 29 Feb 2024 00:00:00 GMT", now_2024));

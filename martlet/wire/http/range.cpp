@@ -35,7 +35,7 @@ spec_kind read_spec(std::string_view text, std::uint64_t size_bytes, byte_range&
     if (dash == 0) {
         const auto suffix = number_of(last_text);
         if (!suffix) return spec_kind::bad;
-        if (*suffix == 0 || size_bytes == 0) return spec_kind::beyond;
+        if (*suffix == 0) return spec_kind::beyond;
         range = byte_range(size_bytes - std::min(*suffix, size_bytes), size_bytes - 1);
         return spec_kind::range;
     }
@@ -81,7 +81,8 @@ range_set range_set::parse(std::string_view value, std::uint64_t size_bytes, con
     constexpr std::string_view unit = "bytes=";
     range_set made;
     value = trim(value);
-    if (!scan::equal_ignoring_case(value.substr(0, unit.size()), unit)) return made;
+    // Some clients send a Range with every request; of an empty representation the whole is the only answer that is no error.
+    if (size_bytes == 0 || !scan::equal_ignoring_case(value.substr(0, unit.size()), unit)) return made;
     list_reader specs(value.substr(unit.size()));
     range_set found;
     std::size_t given = 0;

@@ -51,7 +51,7 @@ private:
 
 /// What a Range field comes to for a representation of a known size.
 enum class range_outcome : std::uint8_t {
-    ignored,        ///< 200: another unit, not grammatical, too many, or nothing to divide
+    ignored,        ///< 200: another unit, not grammatical, too many, or an empty representation
     satisfiable,    ///< 206
     unsatisfiable,  ///< 416: not one of them reaches into the representation
 };

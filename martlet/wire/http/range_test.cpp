@@ -39,7 +39,8 @@ TEST(range, ends_at_the_end) {
     EXPECT_EQ(told("bytes=9-9", 10), "9-9");
     EXPECT_EQ(told("bytes=10-", 10), "416");
     EXPECT_EQ(told("bytes=-0", 10), "416");
-    EXPECT_EQ(told("bytes=0-", 0), "416");
+    EXPECT_EQ(told("bytes=0-", 0), "ignored");
+    EXPECT_EQ(told("bytes=-5", 0), "ignored");
     EXPECT_EQ(told("bytes=10-20,0-1", 10), "0-1");
     EXPECT_EQ(told("bytes=10-20,-0", 10), "416");
 }

@@ -75,7 +75,7 @@ TEST(decoder, fields) {
     EXPECT_EQ(decoded("data:\n\n"), "[message||]");
     EXPECT_EQ(decoded("id: 1\n\ndata: a\n\nid: 2\n"), "[message|a|1]") << "an id holds when its event is complete";
     EXPECT_EQ(decoded("id: 1\nid: 2\ndata: a\n\ndata: b\n\n"), "[message|a|2][message|b|2]");
-    EXPECT_EQ(decoded(std::string_view("id: 1\nid: 2\0\ndata: a\n\n", 23)), "[message|a|1]") << "an id with NUL is none";
+    EXPECT_EQ(decoded(std::string_view("id: 1\nid: 2\0\ndata: a\n\n", 22)), "[message|a|1]") << "an id with NUL is none";
     EXPECT_EQ(decoded(std::string_view("data: a\0b\n\n", 11)), std::string("[message|a\0b|]", 14));
     EXPECT_EQ(decoded("\xef\xbb\xbf"
                       "data: a\n\n"),

@@ -90,9 +90,13 @@ result<http_uri> http_uri::parse(std::string_view text, userinfo user) noexcept 
 
 std::string http_uri::target() const {
     std::string out;
-    if (path_.empty()) out = "/";
+    out.reserve(path_.size() + 2 + (query_ ? query_->size() : 0));
+    if (path_.empty()) out += '/';
     out += path_;
-    if (query_) out.append("?").append(*query_);
+    if (query_) {
+        out += '?';
+        out += *query_;
+    }
     return out;
 }
 

@@ -35,6 +35,15 @@ TEST(percent, bad_escapes_are_errors) {
     EXPECT_TRUE(is_well_escaped("a%41%fF"));
 }
 
+TEST(percent, reads_nothing_behind_the_end) {
+    const std::string_view whole = "%41%42";
+    for (const std::size_t cut : {1u, 2u, 4u, 5u}) {
+        EXPECT_FALSE(decode(whole.substr(0, cut))) << cut;
+        EXPECT_FALSE(is_well_escaped(whole.substr(0, cut))) << cut;
+        EXPECT_FALSE(decodes_to(whole.substr(0, cut), "AB")) << cut;
+    }
+}
+
 TEST(percent, decodes_once) {
     EXPECT_EQ(decode("%2541").value(), "%41");
     EXPECT_EQ(decode("..%252f").value(), "..%2f");

@@ -50,6 +50,7 @@ TEST(reference, refuses_what_the_grammar_has_not) {
     }
     EXPECT_EQ(told(std::string_view("a\0b", 3)), byte);
     for (const std::string_view text : {"%", "a%4", "?%zz", "#%g0", "http://u%@h/"}) EXPECT_EQ(told(text), escape) << text;
+    EXPECT_EQ(told(std::string_view("a%41", 3)), escape) << "cut before the last digit";
     for (const std::string_view text : {":", ":a", "1a:b", "a_b:c", "-a:b"}) EXPECT_EQ(told(text), scheme) << text;
     for (const std::string_view text : {"//a:b", "//a:65536", "//[", "//[::g]", "//a,b", "//u@", "//a@b@c", "//a b", "//%zz"}) {
         EXPECT_EQ(told(text), authority) << text;
