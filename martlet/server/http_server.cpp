@@ -108,7 +108,13 @@ result<void> http_server::state::make_member(loop* given, std::vector<std::uniqu
         }
         made->on = made->own.get();
     }
-    made->work = std::make_unique<detail::worker>(*made->on, common);
+    try {
+        made->work = std::make_unique<detail::worker>(*made->on, common);
+    } catch (const std::exception& e) {
+        // By the factory of a local, or for want of memory.
+        what = std::string("cannot make what a loop needs: ") + e.what();
+        return failure(make_error(exchange_errc::no_local));
+    }
     for (const net::listener& each : listeners) {
         if (auto listening = made->work->listen(each); !listening) {
             what = "cannot wait for connections: " + std::string(listening.error().text());

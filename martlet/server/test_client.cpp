@@ -10,6 +10,7 @@
 #include <martlet/rt/within.hpp>
 #include <martlet/server/body_sink.hpp>
 #include <martlet/server/body_source.hpp>
+#include <martlet/server/error_page.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/wire/http/status.hpp>
 #include <martlet/wire/uri/percent.hpp>
@@ -100,6 +101,7 @@ public:
     }
     context* work() noexcept override { return form_ == form::plain ? nullptr : &work_; }
 
+    void reach(local_table& locals) noexcept { locals_ = &locals; }
     blocking_pool& pool() noexcept override { return pool_; }
     body_source* source() noexcept override { return form_ == form::task ? this : nullptr; }
     pull try_pull(std::string_view& into) noexcept override {
@@ -237,6 +239,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     request req(x);
     response res(x);
     int status = 500;
+    std::string_view detail;
     bool failed = true;
     try {
         const bool stopped = x.points() != nullptr && x.points()->before(req, res);
@@ -249,6 +252,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
         failed = false;
     } catch (const std::bad_expected_access<error>& e) {
         status = e.error().http_status();
+        detail = public_detail(e.error());
     } catch (...) {
         // Any other exception is the 500 that a server answers.
         status = 500;
@@ -261,7 +265,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     if (x.is_open() && !failed) static_cast<void>(x.end({}));
     x.break_off();
     // Fields that were set are the handler's.
-    if (!x.is_answered()) static_cast<void>(x.respond(status, http::media::text, http::reason(status)));
+    if (!x.is_answered()) static_cast<void>(respond_error(x, status, detail));
 }
 
 }  // namespace
@@ -281,8 +285,9 @@ test_answer test_client::ask(const test_request& what) {
     test_exchange x(what, out, loop_, pool_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task,
                     bytes_max, where.points());
     x.params() = params;
+    x.reach(locals_);
     if (h != nullptr && !how.ignores_body() && what.content().size() > bytes_max) {
-        response(x).text(413, http::reason(413));
+        response(x).fail(413);
         x.tell_end(where.to());
         return out;
     }
@@ -300,7 +305,7 @@ test_answer test_client::ask(const test_request& what) {
         if (where.status() == 204) {
             res.empty(204);
         } else {
-            res.text(where.status(), http::reason(where.status()));
+            res.fail(where.status());
         }
         x.tell_end(where.to());
         return out;

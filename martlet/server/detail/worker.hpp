@@ -68,6 +68,7 @@ public:
     observer* const watcher;
     std::vector<http1::field_record> records;
     http1_exchange plain;
+    local_table locals;
     loop_handle home;
     buffered_bytes_share held;
 
@@ -98,6 +99,7 @@ private:
     void dispose(http1_connection& ended) noexcept;
     void relieve() noexcept;
     void check_drained() noexcept;
+    void drained() noexcept;
     void refresh_prefix() noexcept;
 
     http1::response_prefix prefix_;
