@@ -45,6 +45,7 @@ public:
     virtual void refused(connection_id, error) noexcept {}
     /// A timeout or a limit of server::limits, by its name there.
     virtual void limit_hit(connection_id, std::string_view /*name*/) noexcept {}
+    /// With the id 0 for one that was refused by connections_max, of which nothing else was told.
     virtual void closed(connection_id, close_reason) noexcept {}
     /// A loop is held by `activity`, a route's path, for `lasting` so far. Called on the watching thread of options::report_stalls.
     virtual void stalled(std::string_view /*activity*/, duration /*lasting*/) noexcept {}

@@ -87,7 +87,10 @@ bool worker::admit() noexcept {
     common.connections_accepted.fetch_add(1, std::memory_order_relaxed);
     if (common.connections.fetch_add(1, std::memory_order_relaxed) < bounds.connections_max()) return true;
     common.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    if (watcher != nullptr) watcher->limit_hit(0, "connections_max");
+    if (watcher != nullptr) {
+        watcher->limit_hit(0, "connections_max");
+        watcher->closed(0, close_reason::over_limit);
+    }
     return false;
 }
 
