@@ -63,11 +63,11 @@ int main(int argc, char** argv) {
     rounds told;
     server::router app;
     app.get("/plaintext", [](request&, response& res) { res.text(200, "Hello, World!"); });
-    app.post("/sink", sink);
+    app.post("/sink", sink, server::route_options().body_bytes_max(1ull << 40));
     app.get("/bytes/:count", many_bytes);
     app.post("/tell", [&told](request&, response& res) {
         told.next();
-        res.empty(204);
+        res.text(200, "told");
     });
     app.get("/events", [&told](request&, response& res) -> task<> {
         auto feed = res.sse();

@@ -18,7 +18,7 @@ enum class close_reason : std::uint8_t {
     peer_vanished,  ///< the peer reset the connection, or closed it inside a request
     refused,        ///< a request broke a rule or a limit; the answer says which
     timed_out,      ///< a timeout of server::limits
-    over_limit,     ///< connections_max
+    over_limit,     ///< connections_max or buffered_bytes_max
     moved,          ///< it goes on on another loop, under another id
     shutting_down,  ///< the server stopped
     failed,         ///< memory or the system failed

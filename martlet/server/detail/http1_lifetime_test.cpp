@@ -197,10 +197,19 @@ TEST(hand_over, what_was_answered_does_not_wait_for_a_call_that_blocks) {
 
 TEST(lifetime_table, a_connection_too_many_is_told) {
     bench server;
-    server.bounds.connections_max(1);
+    server.bounds.connections_max(1).refusals_per_second_max(1);
     client first(server), second(server);
+    const auto answers = testing::answers_in(second.heard());
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].status, 503);
+    second.finish();
+    EXPECT_TRUE(second.settle());
     EXPECT_TRUE(second.is_closed());
     EXPECT_EQ(server.seen.count("closed over limit"), 1u) << server.seen.text();
+    // As often in a second as it may be told.
+    client third(server);
+    EXPECT_TRUE(third.is_closed());
+    EXPECT_EQ(server.seen.count("closed over limit"), 2u) << server.seen.text();
 }
 
 }  // namespace

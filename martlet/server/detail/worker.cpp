@@ -87,19 +87,19 @@ bool worker::admit() noexcept {
     common.connections_accepted.fetch_add(1, std::memory_order_relaxed);
     if (common.connections.fetch_add(1, std::memory_order_relaxed) < bounds.connections_max()) return true;
     common.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    if (watcher != nullptr) {
-        watcher->limit_hit(0, "connections_max");
-        watcher->closed(0, close_reason::over_limit);
-    }
+    if (watcher != nullptr) watcher->limit_hit(0, "connections_max");
     return false;
 }
 
+// Whether there is an answer for one too many; if not, it ends here.
 bool worker::may_refuse_aloud() noexcept {
     if (on.now() >= saturating_add(refusals_since_, std::chrono::seconds(1))) {
         refusals_since_ = on.now();
         refusals_ = 0;
     }
-    return refusals_++ < bounds.refusals_per_second_max();
+    if (refusals_++ < bounds.refusals_per_second_max()) return true;
+    if (watcher != nullptr) watcher->closed(0, close_reason::over_limit);
+    return false;
 }
 
 void worker::uncount() noexcept {
