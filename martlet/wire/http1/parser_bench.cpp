@@ -1,8 +1,11 @@
 // A head parsed and judged: the least that a load generator sends, a browser's, and 3,200 differing ones so that branches mispredict.
+// Beside it picohttpparser, which only splits a head into lines, where Debian's libh2o0.13 is installed: it has that parser inside.
 #include <benchmark/benchmark.h>
 
 #include <string>
 #include <vector>
+
+#include <dlfcn.h>
 
 #include <martlet/wire/http1/parser.hpp>
 
@@ -93,14 +96,56 @@ void parse_all(benchmark::State& state, const std::vector<std::string>& heads) {
     state.SetBytesProcessed(bytes);
 }
 
-void bare(benchmark::State& state) { parse_all(state, {std::string(bare_head)}); }
-void browser(benchmark::State& state) { parse_all(state, {std::string(browser_head)}); }
-void varied(benchmark::State& state) {
+struct peer_field {
+    const char* name;
+    std::size_t name_bytes;
+    const char* value;
+    std::size_t value_bytes;
+};
+using peer_function = int (*)(const char*, std::size_t, const char**, std::size_t*, const char**, std::size_t*, int*, peer_field*,
+                              std::size_t*, std::size_t);
+
+void parse_all_by_peer(benchmark::State& state, const std::vector<std::string>& heads) {
+    void* const library = ::dlopen("libh2o.so.0.13", RTLD_NOW | RTLD_LOCAL);
+    const auto parse = library != nullptr ? reinterpret_cast<peer_function>(::dlsym(library, "phr_parse_request")) : nullptr;
+    if (parse == nullptr) return state.SkipWithError("needs Debian's libh2o0.13");
+    std::string all;
+    std::vector<std::size_t> starts;
+    for (const std::string& head : heads) {
+        starts.push_back(all.size());
+        all += head;
+    }
+    starts.push_back(all.size());
+    peer_field fields[100];
+    std::size_t at = 0;
+    std::int64_t bytes = 0;
+    for (auto _ : state) {
+        const char *method, *path;
+        std::size_t method_bytes, path_bytes, count = std::size(fields);
+        int version;
+        const int used = parse(all.data() + starts[at], starts[at + 1] - starts[at], &method, &method_bytes, &path, &path_bytes, &version,
+                               fields, &count, 0);
+        if (used <= 0) return state.SkipWithError("refused");
+        benchmark::DoNotOptimize(fields[0]);
+        bytes += used;
+        if (++at == heads.size()) at = 0;
+    }
+    state.SetBytesProcessed(bytes);
+}
+
+std::vector<std::string> varied_heads() {
     sequence numbers;
     std::vector<std::string> heads;
     for (int i = 0; i < 3200; ++i) heads.push_back(varied_head(numbers));
-    parse_all(state, heads);
+    return heads;
 }
+
+void bare(benchmark::State& state) { parse_all(state, {std::string(bare_head)}); }
+void browser(benchmark::State& state) { parse_all(state, {std::string(browser_head)}); }
+void varied(benchmark::State& state) { parse_all(state, varied_heads()); }
+void bare_by_picohttpparser(benchmark::State& state) { parse_all_by_peer(state, {std::string(bare_head)}); }
+void browser_by_picohttpparser(benchmark::State& state) { parse_all_by_peer(state, {std::string(browser_head)}); }
+void varied_by_picohttpparser(benchmark::State& state) { parse_all_by_peer(state, varied_heads()); }
 
 void with_each_parser(benchmark::internal::Benchmark* bench) {
     for (int kind = 0; kind <= static_cast<int>(widest_parser()); ++kind) bench->ArgName("parser")->Arg(kind);
@@ -109,5 +154,8 @@ void with_each_parser(benchmark::internal::Benchmark* bench) {
 BENCHMARK(bare)->Apply(with_each_parser);
 BENCHMARK(browser)->Apply(with_each_parser);
 BENCHMARK(varied)->Apply(with_each_parser);
+BENCHMARK(bare_by_picohttpparser);
+BENCHMARK(browser_by_picohttpparser);
+BENCHMARK(varied_by_picohttpparser);
 
 }  // namespace
