@@ -20,7 +20,10 @@ std::string_view text_of(int code) noexcept {
     case exchange_errc::stream_ended: return "the stream has ended already";
     case exchange_errc::content_too_long: return "more content than its head announced";
     case exchange_errc::content_too_short: return "less content than its head announced";
+    case exchange_errc::invalid_redirect: return "a redirect has a status of 301, 302, 303, 307 or 308, and a location";
     case exchange_errc::no_such_param: return "the route's pattern has no parameter of this name";
+    case exchange_errc::no_local: return "a factory of what each loop has failed";
+    case exchange_errc::no_such_local: return "the router was given no local of this type, or the loop may be handed over";
     }
     return "unknown";
 }

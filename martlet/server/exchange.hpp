@@ -60,7 +60,10 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     stream_ended,       ///< local: the stream has ended already
     content_too_long,   ///< local: more content than the head announced
     content_too_short,  ///< local: less content than the head announced
+    invalid_redirect,   ///< local: not a status that redirects, or nowhere to go
     no_such_param,      ///< local: the route's pattern has no parameter of that name
+    no_local,           ///< local: the factory of a local threw
+    no_such_local,      ///< local: the router was given no local of that type
 };
 
 extern const error_category exchange_category;
@@ -70,6 +73,7 @@ error make_error(exchange_errc code) noexcept;
 result<http::field_value> checked_field(std::string_view name, std::string_view value) noexcept;
 
 class later_response;
+class local_table;
 class body_source;
 class body_sink;
 
@@ -113,6 +117,9 @@ public:
     path_params& params() noexcept { return params_; }
     const path_params& params() const noexcept { return params_; }
 
+    /// What the program keeps on this loop; null where a handler's loop may be another thread's meanwhile.
+    local_table* locals() const noexcept { return locals_; }
+
     // --- the answer ---
 
     bool is_answered() const noexcept { return status_ != 0; }
@@ -149,6 +156,7 @@ protected:
     path_params params_;
     http::method method_ = http::method::other;
     std::string_view path_;
+    local_table* locals_ = nullptr;
 };
 
 }  // namespace martlet::inline v0::server

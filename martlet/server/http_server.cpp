@@ -107,7 +107,15 @@ result<void> http_server::state::start(loop* first) {
             }
             made->on = made->own.get();
         }
-        made->work = std::make_unique<detail::worker>(*made->on, common);
+        try {
+            made->work = std::make_unique<detail::worker>(*made->on, common);
+        } catch (const std::exception& e) {
+            // By the factory of a local, or for want of memory.
+            members.clear();
+            listeners.clear();
+            what = std::string("cannot make what a loop needs: ") + e.what();
+            return failure(make_error(exchange_errc::no_local));
+        }
         for (const net::listener& each : listeners) {
             if (auto listening = made->work->listen(each); !listening) {
                 what = "cannot wait for connections: " + std::string(listening.error().text());

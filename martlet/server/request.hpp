@@ -5,6 +5,7 @@
 #include <martlet/server/exchange.hpp>
 #include <martlet/server/form_data.hpp>
 #include <martlet/server/input.hpp>
+#include <martlet/server/local_table.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -79,6 +80,18 @@ public:
     /// `content`, which is the request's, as that of a form, decoded. Errors: 415 when Content-Type names no such form, 400 for a bad escape,
     /// 413 for more than uri::form_limits::pairs_max pairs.
     result<form_data> form(std::string_view content) const;
+    /// The same of the content of a plain handler.
+    result<form_data> form() const { return form(content()); }
+
+    /// The T of this loop, made by the factory given to router::local<T>. It is used by one thread, and lives until all handlers have ended.
+    /// Throws a local error for a T that no factory was given for.
+    template <class T>
+    T& local() const {
+        void* const found = of_.locals() != nullptr ? of_.locals()->find(detail::local_index<T>()) : nullptr;
+        if (found == nullptr) [[unlikely]]
+            detail::throw_no_such_local();
+        return *static_cast<T*>(found);
+    }
 
     /// Peer and local address.
     net::stream_info connection() const noexcept { return of_.info(); }

@@ -167,10 +167,10 @@ TEST(request_cookies, are_found_in_all_their_fields) {
 
 TEST(request_forms, are_read_when_they_are_forms) {
     const auto form = [](std::string_view type, std::string content, std::string_view name) {
-        auto what = test_request(http::method::post, "/x");
+        auto what = test_request(http::method::post, "/x").content(content);
         if (!type.empty()) what.field("Content-Type", type);
         return asked(what, [&](const request& req) -> result<int> {
-            const auto data = req.form(content);
+            const auto data = req.form();
             if (!data) return failure(data.error());
             return data->value<int>(name);
         });

@@ -1,6 +1,8 @@
 #include <martlet/server/response.hpp>
 
 #include <martlet/base/log.hpp>
+#include <martlet/server/error_page.hpp>
+#include <martlet/wire/uri/percent.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -58,6 +60,29 @@ event_stream answer::sse() {
     return event_stream(std::move(body));
 }
 
+void answer::fail(int status, std::string_view detail) noexcept {
+    check(of_ == nullptr ? exchange_errc::connection_gone : respond_error(*of_, status, detail, fields_.view()));
+}
+
+void answer::problem(int status, std::string_view detail) {
+    const std::string content = problem_json(status, detail);
+    bytes(status, http::content_type(problem_json_type), content);
+}
+
+void answer::redirect(int status, std::string_view location) {
+    if (status != 301 && status != 302 && status != 303 && status != 307 && status != 308) return check(exchange_errc::invalid_redirect);
+    // What no URI may hold is escaped, so that nothing gets out of the field.
+    const auto set_location = set(http::field_id::location, uri::encode(location, uri::component::reference));
+    if (!set_location) return check(exchange_errc::invalid_redirect);
+    empty(status);
+}
+
+result<void> answer::set_cookie(const http::set_cookie& cookie) {
+    const auto value = cookie.text();
+    if (!value) return failure(value.error());
+    return set(http::field_id::set_cookie, *value);
+}
+
 // A peer that has gone is no news; what the program got wrong is.
 void answer::report(exchange_errc outcome) noexcept {
     const error why = make_error(outcome);
@@ -90,7 +115,7 @@ later_response::~later_response() {
     if (!of_->is_answered()) {
         if (!is_cancelled()) log::error("a response was dropped unanswered");
         // The peer may be gone, and then nobody is missing the answer.
-        static_cast<void>(of_->respond(500, http::media::text, "Internal Server Error"));
+        static_cast<void>(respond_error(*of_, 500));
     }
     of_->let_go();
 }

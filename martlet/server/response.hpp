@@ -13,6 +13,7 @@
 #include <martlet/server/field_block.hpp>
 #include <martlet/server/stream.hpp>
 #include <martlet/server/upgraded.hpp>
+#include <martlet/wire/http/set_cookie.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -53,6 +54,16 @@ public:
 
     /// Begins an answer of server-sent events, with Cache-Control: no-cache unless it was set.
     event_stream sse();
+    /// Answers with a page that says `status` and `detail`: as problem details, HTML or text, by the request's Accept. `detail` goes to the
+    /// peer as it is, up to error_page::detail_bytes_max.
+    void fail(int status, std::string_view detail = {}) noexcept;
+    /// Answers with problem details in JSON (RFC 9457), whatever Accept says.
+    void problem(int status, std::string_view detail = {});
+    /// Answers 301, 302, 303, 307 or 308 with `location`, a URI or a part of one; what may not stand in a URI is escaped. Where to is the
+    /// program's to check when a peer had a say in it.
+    void redirect(int status, std::string_view location);
+    /// Adds a Set-Cookie field. Local errors say what is wrong with the cookie (RFC 6265 section 4.1).
+    result<void> set_cookie(const http::set_cookie& cookie);
 
     bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
 

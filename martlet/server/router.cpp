@@ -1,5 +1,6 @@
 #include <martlet/server/router.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <martlet/server/pattern_internal.hpp>
@@ -153,6 +154,13 @@ void router::place(http::method method, const std::string& path, route::entry ad
     refresh(*to);
 }
 
+void router::add_local(local_factory added) {
+    for (const local_factory& each : locals_) {
+        if (each.index() == added.index()) throw std::invalid_argument("local<T>: this type has a factory already");
+    }
+    locals_.push_back(std::move(added));
+}
+
 void router::refresh(route& of) {
     of.allow_.clear();
     const auto around = [this](std::size_t group) { return groups_[group]->all.empty() ? nullptr : &groups_[group]->all; };
@@ -225,6 +233,10 @@ void router::take_over(std::size_t below, std::string_view prefix, const router&
             copy.group += groups_before;
             place(static_cast<http::method>(i), whole + each->path_, std::move(copy));
         }
+    }
+    for (const local_factory& each : other.locals_) {
+        const auto same = [&each](const local_factory& mine) { return mine.index() == each.index(); };
+        if (std::none_of(locals_.begin(), locals_.end(), same)) locals_.push_back(each);
     }
     refresh_all();
 }

@@ -11,6 +11,7 @@
 
 #include <martlet/server/fixed_points.hpp>
 #include <martlet/server/handler.hpp>
+#include <martlet/server/local_table.hpp>
 #include <martlet/server/path_params.hpp>
 #include <martlet/server/route.hpp>
 #include <martlet/server/route_options.hpp>
@@ -110,6 +111,17 @@ public:
     router& operator=(const router&) = delete;
     ~router();
 
+    /// Gives each loop a T of its own, reached by request::local<T>(). `factory` is called when a server starts, as T(loop&) or T(), for one loop
+    /// after the other, perhaps on another thread than the loop's; what it throws keeps the server from starting. At the end, when no handler
+    /// is left, those of a loop are ended in reverse order, on the loop: a T that has `task<> close()` is closed first, with the time that
+    /// limits::drain_timeout leaves. A mounted router brings those that this one does not have.
+    template <class T, class F>
+    router& local(F factory) {
+        add_local(local_factory::of<T>(std::move(factory)));
+        return *this;
+    }
+    const std::vector<local_factory>& locals() const noexcept { return locals_; }
+
     /// The route for `path`, or null. `params` is filled when the route has some, and otherwise left alone.
     [[gnu::always_inline]] const route* find(std::string_view path, path_params& params) const noexcept {
         const key wanted(path);
@@ -175,6 +187,7 @@ private:
     route* check(http::method method, const std::string& path, const pattern& parsed);
     void place(http::method method, const std::string& path, route::entry added);
     void take_over(std::size_t below, std::string_view prefix, const router& other);
+    void add_local(local_factory added);
     void refresh(route& of);
     void refresh_all();
     void rehash();
@@ -185,6 +198,7 @@ private:
     std::vector<std::unique_ptr<route>> routes_;
     std::vector<std::unique_ptr<group_node>> groups_;
     std::unique_ptr<pattern_tree> patterns_;
+    std::vector<local_factory> locals_;
 };
 
 }  // namespace martlet::inline v0::server

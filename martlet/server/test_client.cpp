@@ -10,6 +10,7 @@
 #include <martlet/rt/within.hpp>
 #include <martlet/server/body_sink.hpp>
 #include <martlet/server/body_source.hpp>
+#include <martlet/server/error_page.hpp>
 #include <martlet/server/limits.hpp>
 #include <martlet/wire/http/status.hpp>
 #include <martlet/wire/uri/percent.hpp>
@@ -165,6 +166,7 @@ public:
         end.to(to).bytes(what_.content().size(), out_.content_.size());
         points_->on_end(req, end);
     }
+    void reach(local_table& locals) noexcept { locals_ = &locals; }
 
     /// The handler has asked to answer later.
     bool is_kept() const noexcept { return later_ != nullptr; }
@@ -238,6 +240,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     response res(x);
     int status = 500;
     bool failed = true;
+    std::string_view detail;
     try {
         const bool stopped = x.points() != nullptr && x.points()->before(req, res);
         if (stopped) {
@@ -249,6 +252,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
         failed = false;
     } catch (const std::bad_expected_access<error>& e) {
         status = e.error().http_status();
+        detail = public_detail(e.error());
     } catch (...) {
         // Any other exception is the 500 that a server answers.
         status = 500;
@@ -260,8 +264,7 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     }
     if (x.is_open() && !failed) static_cast<void>(x.end({}));
     x.break_off();
-    // Fields that were set are the handler's.
-    if (!x.is_answered()) static_cast<void>(x.respond(status, http::media::text, http::reason(status)));
+    if (!x.is_answered()) static_cast<void>(respond_error(x, status, detail));
 }
 
 }  // namespace
@@ -282,10 +285,11 @@ test_answer test_client::ask(const test_request& what) {
                     bytes_max, where.points());
     x.params() = params;
     if (h != nullptr && !how.ignores_body() && what.content().size() > bytes_max) {
-        response(x).text(413, http::reason(413));
+        response(x).fail(413);
         x.tell_end(where.to());
         return out;
     }
+    x.reach(locals_);
     if (h == nullptr) {
         request req(x);
         response res(x);
@@ -300,7 +304,7 @@ test_answer test_client::ask(const test_request& what) {
         if (where.status() == 204) {
             res.empty(204);
         } else {
-            res.text(where.status(), http::reason(where.status()));
+            res.fail(where.status());
         }
         x.tell_end(where.to());
         return out;

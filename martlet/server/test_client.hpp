@@ -76,7 +76,11 @@ private:
 class test_client {
 public:
     /// `app` outlives the client.
-    explicit test_client(const router& app) : app_(app) {}
+    /// Throws what the factory of a local throws.
+    explicit test_client(const router& app) : app_(app), locals_(loop_, app.locals()) {}
+    test_client(const test_client&) = delete;
+    test_client& operator=(const test_client&) = delete;
+    ~test_client() { loop_.run(locals_.close_all()); }
 
     test_answer ask(const test_request& what);
     test_answer post(std::string_view target, std::string content) {
@@ -91,6 +95,7 @@ private:
     const router& app_;
     blocking_pool pool_;
     loop loop_;
+    local_table locals_;
 };
 
 }  // namespace martlet::inline v0::server

@@ -15,6 +15,7 @@
 #include <martlet/server/detail/http1_body.hpp>
 #include <martlet/server/detail/http1_open_exchange.hpp>
 #include <martlet/server/detail/worker.hpp>
+#include <martlet/server/error_page.hpp>
 #include <martlet/wire/http/status.hpp>
 
 namespace martlet::inline v0::server::detail {
@@ -24,11 +25,13 @@ namespace {
 [[gnu::cold, gnu::noinline]] void answer_failed(http1_exchange& x, const std::exception_ptr& thrown) noexcept {
     int status = 500;
     std::string_view why = "the handler did not answer";
+    std::string_view detail;
     try {
         if (thrown) std::rethrow_exception(thrown);
     } catch (const std::bad_expected_access<error>& e) {
         status = e.error().http_status();
         why = e.error().text();
+        detail = public_detail(e.error());
     } catch (const std::exception& e) {
         why = "a handler threw";
         log::error(why, log::field("path", x.path()), log::field("what", e.what()));
@@ -38,7 +41,7 @@ namespace {
     if (x.is_answered() || x.is_kept()) return;
     if (status >= 500) log::error(why, log::field("path", x.path()), log::field("status", status));
     // Without memory for it the connection ends.
-    static_cast<void>(x.respond(status, http::media::text, http::reason(status)));
+    static_cast<void>(respond_error(x, status, detail));
 }
 
 /// Runs a plain handler. Whatever it does, the request has an answer or has been kept open afterwards, unless memory is out.
@@ -239,7 +242,7 @@ void http1_connection::give_status(http1_exchange& x, response& res, int status,
     if (status == 204) {
         res.empty(status);
     } else {
-        res.text(status, http::reason(status));
+        res.fail(status);
     }
 }
 
@@ -311,6 +314,7 @@ http1_open_exchange* http1_connection::keep_open(http1_exchange& asking) noexcep
 void http1_connection::exchange_finished(http1_open_exchange& done, const std::exception_ptr& thrown) noexcept {
     int status = 500;
     std::string_view why = "the handler did not answer";
+    std::string_view detail;
     const bool cancelled = done.work()->is_cancelled();
     bool failed = true;
     if (thrown || done.has_task()) {
@@ -321,6 +325,7 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
         } catch (const std::bad_expected_access<error>& e) {
             status = e.error().http_status();
             why = e.error().text();
+            detail = public_detail(e.error());
         } catch (const std::exception& e) {
             log::error("a handler threw", log::field("path", done.path()), log::field("what", e.what()));
         } catch (...) {
@@ -336,7 +341,7 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
             log::error(why, log::field("path", done.path()), log::field("status", status));
         }
         // Only memory can lack now, and settled() ends the connection for it.
-        static_cast<void>(done.respond(status, http::media::text, http::reason(status)));
+        static_cast<void>(respond_error(done, status, detail));
     } else if (done.is_open() && state_ != state::gone) {
         end_stream(done, failed);
     }

@@ -30,6 +30,8 @@ public:
         told_ = told ? course_told : 0;
         left_alone_ = false;
     }
+    /// What handlers reach on this loop.
+    void reach(local_table& locals) noexcept { locals_ = &locals; }
     /// A head was parsed; `after` is what becomes of the connection.
     void begin(http1::persistence after) noexcept {
         status_ = 0;

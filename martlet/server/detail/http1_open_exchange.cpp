@@ -23,6 +23,7 @@ http1_open_exchange* http1_open_exchange::make(http1_exchange& from, http1_conne
     made->block_bytes_ = whole;
     made->origin_ = &on;
     made->attach(of, out, prefix, true);
+    made->locals_ = from.locals();
     if (!without_head) {
         char* bytes = reinterpret_cast<char*>(records) + records_bytes;
         if (records_bytes != 0) std::memcpy(records, from.head.records(), records_bytes);

@@ -26,7 +26,8 @@ void add_routes(router& app) {
 }
 
 constexpr const char* expected =
-    "200 u1, 200 s<>, 200 fa/b, 200 s<>, 200 cx/yz, 200 u2, 400 Bad Request, 404 Not Found, 405 Method Not Allowed, 501 Not Implemented";
+    "200 u1, 200 s<>, 200 fa/b, 200 s<>, 200 cx/yz, 200 u2, 400 Bad Request\npath parameter \"id\" must be , 404 Not Found, 405 Method Not "
+    "Allowed, 501 Not Implemented";
 
 std::string requests() {
     return get("/u/1") + get("/s") + get("/f/a/b") + get("/s") + get("/c/x%2Fy/z") + get("/u/%32") + get("/u/x") + get("/u/") +

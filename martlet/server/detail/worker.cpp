@@ -38,9 +38,12 @@ worker::worker(loop& loop_of, shared& all)
       watcher(all.watcher),
       records(all.bounds.fields_max()),
       plain(records.data(), static_cast<std::uint16_t>(records.size())),
+      locals(loop_of, all.app.locals()),
       home(loop_of.handle()),
       pairs_(sizeof(pair_block), loop_of.pages()),
-      drain_alarm_(*this, [](timer_node& timer) noexcept { static_cast<alarm&>(timer).of.force(); }) {}
+      drain_alarm_(*this, [](timer_node& timer) noexcept { static_cast<alarm&>(timer).of.force(); }) {
+    plain.reach(locals);
+}
 
 worker::~worker() {
     on.disarm(drain_alarm_);
@@ -158,6 +161,7 @@ void worker::drain(time_point deadline, void (*done)(void*) noexcept, void* data
 }
 
 void worker::force() noexcept {
+    locals.cancel(cancel_reason::shutting_down);
     for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr;) {
         http1_connection* next = connections_.after(*at);
         at->force(cancel_reason::shutting_down, close_reason::shutting_down);
@@ -167,6 +171,11 @@ void worker::force() noexcept {
 
 void worker::check_drained() noexcept {
     if (!draining_ || !connections_.empty() || drained_ == nullptr) return;
+    // No handler is left that could use them.
+    if (locals.close([](void* self) noexcept { static_cast<worker*>(self)->drained(); }, this)) drained();
+}
+
+void worker::drained() noexcept {
     on.disarm(drain_alarm_);
     on.trim();
     std::exchange(drained_, nullptr)(drained_data_);

@@ -53,6 +53,7 @@ public:
     observer* const watcher;
     std::vector<http1::field_record> records;
     http1_exchange plain;
+    local_table locals;
     loop_handle home;
 
 private:
@@ -70,6 +71,7 @@ private:
     void begin(http1_connection& added) noexcept;
     bool admit() noexcept;
     void check_drained() noexcept;
+    void drained() noexcept;
     void refresh_prefix() noexcept;
 
     http1::response_prefix prefix_;
