@@ -103,9 +103,7 @@ task<result<upgraded>> response::upgrade(std::string token) {
 
 later_response response::later() {
     if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
-    exchange* const kept = of_->keep_open();
-    kept_ = kept != nullptr;
-    return later_response(kept);
+    return later_response(of_->keep_open());
 }
 
 bool later_response::is_cancelled() const noexcept { return of_ == nullptr || (of_->work() != nullptr && of_->work()->is_cancelled()); }

@@ -138,11 +138,10 @@ public:
     /// Threads for what blocks: one pool for the whole server.
     blocking_pool& pool() noexcept { return of_->pool(); }
     /// later() was called, and will answer.
-    bool is_kept() const noexcept { return kept_; }
+    bool is_kept() const noexcept { return of_ != nullptr && of_->is_kept(); }
 
 private:
     friend class handler_access;
-    bool kept_ = false;
 };
 
 }  // namespace martlet::inline v0::server

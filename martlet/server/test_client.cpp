@@ -169,7 +169,7 @@ public:
     void reach(local_table& locals) noexcept { locals_ = &locals; }
 
     /// The handler has asked to answer later.
-    bool is_kept() const noexcept { return later_ != nullptr; }
+    bool is_kept() const noexcept override { return later_ != nullptr; }
     event& answered_later() noexcept { return later_->let_go_of_; }
 
 protected:
