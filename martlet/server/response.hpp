@@ -133,7 +133,8 @@ public:
     /// ranges ask (RFC 9110 sections 13 and 14). What is no file is answered 404. Fails only when nothing could be answered.
     task<result<void>> file(std::string path);
     /// To be awaited in a coroutine handler: changes to the protocol `token`, which the peer must have asked for (RFC 9110 section 7.8), with
-    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given.
+    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given, after which
+    /// the connection is closed.
     task<result<upgraded>> upgrade(std::string token);
     /// Threads for what blocks: one pool for the whole server.
     blocking_pool& pool() noexcept { return of_->pool(); }
