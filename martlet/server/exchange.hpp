@@ -141,6 +141,9 @@ public:
     /// The context of a handler that may suspend; null for a plain one.
     virtual context* work() noexcept = 0;
 
+    /// keep_open() has been asked for and was granted: another exchange answers.
+    virtual bool is_kept() const noexcept = 0;
+
 protected:
     friend class response;
     exchange() noexcept = default;

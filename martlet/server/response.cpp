@@ -53,6 +53,13 @@ body_writer answer::begin_stream(int status, http::content_type type, std::optio
     return {to, begun};
 }
 
+event_stream answer::sse() {
+    if (!fields_.find("Cache-Control")) static_cast<void>(set(http::field_id::cache_control, "no-cache"));
+    body_writer body = begin_stream(200, http::media::event_stream, std::nullopt);
+    if (body.to_ != nullptr) body.to_->is_event_stream();
+    return event_stream(std::move(body));
+}
+
 void answer::fail(int status, std::string_view detail) noexcept {
     check(of_ == nullptr ? exchange_errc::connection_gone : respond_error(*of_, status, detail, fields_.view()));
 }
@@ -76,13 +83,6 @@ result<void> answer::set_cookie(const http::set_cookie& cookie) {
     return set(http::field_id::set_cookie, *value);
 }
 
-event_stream answer::sse() {
-    if (!fields_.find("Cache-Control")) static_cast<void>(set(http::field_id::cache_control, "no-cache"));
-    body_writer body = begin_stream(200, http::media::event_stream, std::nullopt);
-    if (body.to_ != nullptr) body.to_->is_event_stream();
-    return event_stream(std::move(body));
-}
-
 // A peer that has gone is no news; what the program got wrong is.
 void answer::report(exchange_errc outcome) noexcept {
     const error why = make_error(outcome);
@@ -103,9 +103,7 @@ task<result<upgraded>> response::upgrade(std::string token) {
 
 later_response response::later() {
     if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
-    exchange* const kept = of_->keep_open();
-    kept_ = kept != nullptr;
-    return later_response(kept);
+    return later_response(of_->keep_open());
 }
 
 bool later_response::is_cancelled() const noexcept { return of_ == nullptr || (of_->work() != nullptr && of_->work()->is_cancelled()); }

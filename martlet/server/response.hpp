@@ -52,6 +52,8 @@ public:
     /// The same with the content's length, which the head then announces: not more can be sent, and less ends the connection.
     body_writer stream(int status, http::content_type type, std::uint64_t length) noexcept { return begin_stream(status, type, length); }
 
+    /// Begins an answer of server-sent events, with Cache-Control: no-cache unless it was set.
+    event_stream sse();
     /// Answers with a page that says `status` and `detail`: as problem details, HTML or text, by the request's Accept. `detail` goes to the
     /// peer as it is, up to error_page::detail_bytes_max.
     void fail(int status, std::string_view detail = {}) noexcept;
@@ -62,8 +64,6 @@ public:
     void redirect(int status, std::string_view location);
     /// Adds a Set-Cookie field. Local errors say what is wrong with the cookie (RFC 6265 section 4.1).
     result<void> set_cookie(const http::set_cookie& cookie);
-    /// Begins an answer of server-sent events, with Cache-Control: no-cache unless it was set.
-    event_stream sse();
 
     bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
 
@@ -133,16 +133,16 @@ public:
     /// ranges ask (RFC 9110 sections 13 and 14). What is no file is answered 404. Fails only when nothing could be answered.
     task<result<void>> file(std::string path);
     /// To be awaited in a coroutine handler: changes to the protocol `token`, which the peer must have asked for (RFC 9110 section 7.8), with
-    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given.
+    /// 101 and the fields that were set. Fails with an error of the peer (400) when it did not; then an answer can still be given, after which
+    /// the connection is closed.
     task<result<upgraded>> upgrade(std::string token);
     /// Threads for what blocks: one pool for the whole server.
     blocking_pool& pool() noexcept { return of_->pool(); }
     /// later() was called, and will answer.
-    bool is_kept() const noexcept { return kept_; }
+    bool is_kept() const noexcept { return of_ != nullptr && of_->is_kept(); }
 
 private:
     friend class handler_access;
-    bool kept_ = false;
 };
 
 }  // namespace martlet::inline v0::server

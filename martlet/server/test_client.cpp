@@ -101,7 +101,6 @@ public:
     }
     context* work() noexcept override { return form_ == form::plain ? nullptr : &work_; }
 
-    void reach(local_table& locals) noexcept { locals_ = &locals; }
     blocking_pool& pool() noexcept override { return pool_; }
     body_source* source() noexcept override { return form_ == form::task ? this : nullptr; }
     pull try_pull(std::string_view& into) noexcept override {
@@ -167,9 +166,10 @@ public:
         end.to(to).bytes(what_.content().size(), out_.content_.size());
         points_->on_end(req, end);
     }
+    void reach(local_table& locals) noexcept { locals_ = &locals; }
 
     /// The handler has asked to answer later.
-    bool is_kept() const noexcept { return later_ != nullptr; }
+    bool is_kept() const noexcept override { return later_ != nullptr; }
     event& answered_later() noexcept { return later_->let_go_of_; }
 
 protected:
@@ -239,8 +239,8 @@ task<void> run_handler(const handler& h, test_exchange& x) {
     request req(x);
     response res(x);
     int status = 500;
-    std::string_view detail;
     bool failed = true;
+    std::string_view detail;
     try {
         const bool stopped = x.points() != nullptr && x.points()->before(req, res);
         if (stopped) {
@@ -285,12 +285,12 @@ test_answer test_client::ask(const test_request& what) {
     test_exchange x(what, out, loop_, pool_, h == nullptr || h->is_plain() ? test_exchange::form::plain : test_exchange::form::task,
                     bytes_max, where.points());
     x.params() = params;
-    x.reach(locals_);
     if (h != nullptr && !how.ignores_body() && what.content().size() > bytes_max) {
         response(x).fail(413);
         x.tell_end(where.to());
         return out;
     }
+    x.reach(locals_);
     if (h == nullptr) {
         request req(x);
         response res(x);

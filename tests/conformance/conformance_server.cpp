@@ -29,13 +29,9 @@ task<> echo_streamed(request& req, response& res) {
 task<> open_socket(request& req, response& res) {
     const std::string_view key = req.field(http::field_id::sec_websocket_key).value_or("");
     const bool good_key = key.size() == 24 && key.ends_with("==");
-    if (req.field(http::field_id::upgrade) && good_key && req.field(http::field_id::sec_websocket_version).value_or("") != "13") {
+    if (!good_key || req.field(http::field_id::sec_websocket_version).value_or("") != "13") {
         static_cast<void>(res.set("Sec-WebSocket-Version", "13"));
         res.empty(426);
-        co_return;
-    }
-    if (!good_key) {
-        res.empty(400);
         co_return;
     }
     auto up = co_await res.upgrade("websocket");

@@ -118,6 +118,8 @@ public:
     /// The stream is the handler's once all output is written.
     void give_away_stream() noexcept;
     std::string_view bytes_behind() const noexcept;
+    /// What is behind the request is not looked at any more.
+    void leave_bytes_behind() noexcept { must_linger_ = true; }
     std::size_t stream_queued_bytes_max() const noexcept;
     duration event_quiet_time() const noexcept;
 

@@ -100,7 +100,7 @@ public:
     /// No answer keeps the connection open after this one.
     void close_after() noexcept { course_ = (course_ & ~course_after) | static_cast<std::uint32_t>(http1::persistence::close); }
     /// The handler has asked to answer later.
-    bool is_kept() const noexcept { return (course_ & course_kept) != 0; }
+    bool is_kept() const noexcept final { return (course_ & course_kept) != 0; }
     /// The connection has lost its peer: an answer is an error from here on.
     void take_no_answer() noexcept { course_ |= course_gone; }
     /// The answer could not be queued whole: the connection must not go on.

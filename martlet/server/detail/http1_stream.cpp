@@ -220,7 +220,12 @@ exchange_errc http1_open_exchange::upgrade(std::string_view token, std::string_v
     if (!http::token::is_valid(token)) return exchange_errc::invalid_field;
     bool asked = false;
     for (const http1::field_view each : head) asked = asked || (each.id == http::field_id::upgrade && names(each.value, token));
-    if (!head.wants_upgrade() || !asked || !connection_->content_is_over()) return exchange_errc::not_upgradable;
+    if (!head.wants_upgrade() || !asked || !connection_->content_is_over()) {
+        // What stands behind may be meant for the other protocol.
+        close_after();
+        connection_->leave_bytes_behind();
+        return exchange_errc::not_upgradable;
+    }
     bring_up_to_date();
     constexpr std::string_view before = "Connection: Upgrade\r\nUpgrade: ";
     const std::size_t extra_bytes = before.size() + token.size() + 2 + fields.size();
