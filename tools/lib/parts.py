@@ -176,6 +176,12 @@ def examples():
     return outcomes
 
 
+def browser():
+    """Leaves its pictures in build/results/board/."""
+    build("release", "board")
+    return [script_case("browser/board", [ROOT / "tests/browser/board.py", BUILD / "release/bin/board"])]
+
+
 def script_case(name, command, timeout=300):
     finished = run(["python3", "-B", *command], timeout=timeout, title=name, cwd=ROOT)
     if finished.ok:
