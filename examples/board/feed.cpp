@@ -53,4 +53,23 @@ void feed::publish(const message& m) noexcept {
     }
 }
 
+martlet::task<martlet::result<notices>> news_after(std::int64_t place, tail& latest, store& messages) {
+    constexpr int read_max = 100;
+    for (;;) {
+        const std::uint64_t heard = latest.heard();
+        notices next;
+        if (!latest.after(place, next)) {
+            auto found = co_await messages.after(place, read_max);
+            if (!found) co_return martlet::failure(found.error());
+            for (const message& m : *found) next.push_back(std::make_shared<const notice>(m));
+        }
+        if (!next.empty()) co_return next;
+        // What was heard while the store was read must not be slept over.
+        if (latest.heard() == heard) {
+            auto woken = co_await latest.changed();
+            if (!woken) co_return martlet::failure(woken.error());
+        }
+    }
+}
+
 }  // namespace board

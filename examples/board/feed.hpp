@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "message.hpp"
+#include "store.hpp"
 
 namespace board {
 
@@ -70,5 +71,8 @@ private:
     std::vector<member> members_;
     std::int64_t previous_ = 0;
 };
+
+/// What came after message `place`, from the tail or, where that does not reach back so far, from the store. Waits until there is something.
+martlet::task<martlet::result<notices>> news_after(std::int64_t place, tail& latest, store& messages);
 
 }  // namespace board

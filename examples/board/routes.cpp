@@ -1,5 +1,7 @@
 #include "routes.hpp"
 
+#include <martlet/base.hpp>
+
 #include <charconv>
 #include <chrono>
 #include <cstdint>
@@ -34,8 +36,11 @@ constexpr std::string_view content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'";
 
-/// Problem details (RFC 9457). What went wrong in the server is not its peer's business.
-void problem(response& res, const error& why) { res.problem(why.http_status(), why.is_peer() ? why.text() : std::string_view()); }
+/// Problem details (RFC 9457). What went wrong in the server is for its log, and not its peer's business.
+void problem(response& res, const error& why) {
+    if (!why.is_peer() && !why.is_cancelled()) log::error("a request failed", log::field("why", why.text()));
+    res.problem(why.http_status(), why.is_peer() ? why.text() : std::string_view());
+}
 
 /// The same with what is wrong with each field, for a form to show.
 void problem(response& res, const faults& wrong) {
@@ -87,6 +92,7 @@ task<> list_messages(request& req, response& res, store& messages) {
     res.json(200, "{\"messages\":[" + content + "]}\n");
 }
 
+/// Why a post was not taken.
 struct refusal {
     int status;
     std::string detail;
@@ -141,20 +147,12 @@ task<> send_news(request& req, response& res, store& messages) {
     auto out = res.sse();
     if (req.method() == http::method::head) co_return;
     for (;;) {
-        const std::uint64_t heard = latest.heard();
-        notices next;
-        if (!latest.after(place, next)) {
-            auto found = co_await messages.after(place, listed_messages_max);
-            for (const message& m : found.value()) next.push_back(std::make_shared<const notice>(m));
-        }
-        for (const auto& each : next) {
+        auto next = co_await news_after(place, latest, messages);
+        if (!next) co_return;
+        for (const auto& each : *next) {
             auto sent = co_await within(reader_timeout, out.send("", each->json(), std::to_string(each->id())));
             if (!sent) co_return;
             place = each->id();
-        }
-        if (next.empty() && latest.heard() == heard) {
-            auto woken = co_await latest.changed();
-            if (!woken) co_return;
         }
     }
 }

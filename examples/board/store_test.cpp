@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "feed.hpp"
 
@@ -113,6 +115,32 @@ TEST_F(store_test, tells_of_each_message_in_order) {
     ASSERT_TRUE(kept.open(file()).has_value());
     for (const char* text : {"a", "b", "c"}) add(kept, "Ada", text);
     EXPECT_EQ(told, "abc");
+}
+
+TEST_F(store_test, news_that_come_while_the_store_is_read_are_not_slept_over) {
+    feed news;
+    std::atomic<bool> told{false};
+    store kept;
+    kept.listen([&](const message& m) {
+        news.publish(m);
+        told = true;
+    });
+    ASSERT_TRUE(kept.open(file()).has_value());
+    const auto latest = news.join(on_);
+    const draft what = *draft::check("Ada", "one");
+    on_.run(martlet::in_scope([&](martlet::scope& jobs) -> martlet::task<> {
+        jobs.spawn([&]() -> martlet::task<> {
+            auto found = co_await martlet::within(std::chrono::seconds(30), news_after(0, *latest, kept));
+            EXPECT_EQ(found.value_or(notices()).size(), 1u) << "it sleeps";
+        });
+        jobs.spawn([&]() -> martlet::task<> {
+            auto added = co_await kept.add(what);
+            EXPECT_TRUE(added.has_value());
+        });
+        // Both answers of the store's thread are there before the loop turns again: nothing was found, and then something was added.
+        while (!told) std::this_thread::yield();
+        co_return;
+    }));
 }
 
 message numbered(std::int64_t id) {

@@ -78,7 +78,7 @@ class Stream:
     def expect(self, *texts):
         for text in texts:
             got = self.next()
-            support.expect(got is not None and got[1]["text"] == text, f"expected {text!r} of the stream, got {got}")
+            support.expect(got is not None and got[1]["text"] == text, f"expected {text[:40]!r} of the stream, got {str(got)[:160]}")
             support.expect(got[0] == got[1]["id"], f"the event's id is not the message's: {got}")
         return got[0]
 
