@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Uses the page of examples/board as people do: two windows, a message from one to the other, a restart under both, no script, a phone."""
 
+import contextlib
+import http.server
 import json
 import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import browser
@@ -97,6 +100,33 @@ def keyboard(page):
     support.expect(unlabelled == [], f"without a label: {unlabelled}")
 
 
+@contextlib.contextmanager
+def refusing(port):
+    """Something else answers there, as a proxy does whose server is away; gives the list of what was asked for."""
+    asked = []
+
+    class Refuse(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_error(502)
+            asked.append(self.path)
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        allow_reuse_address = True
+        daemon_threads = True
+
+    with Server(("127.0.0.1", port), Refuse) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield asked
+        finally:
+            server.shutdown()
+            serving.join()
+
+
 def restart(one, other, port, database, process):
     status, output = support.stop(process)
     support.expect(status == 0, f"SIGTERM ended it with status {status}: {output}")
@@ -118,6 +148,9 @@ def restart(one, other, port, database, process):
         again.send_signal(signal.SIGKILL)
         again.wait()
         other.wait_for_state("Reconnecting…")
+    # A browser gives up on a stream that is refused, so the page begins another.
+    with refusing(port) as asked:
+        support.wait_until(lambda: sum(path.startswith("/events") for path in asked) >= 4, "the page gave up")
     with board(port, database) as again:
         other.wait_for_state("Live")
         post(port, "Cy", "And again")
