@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -94,10 +95,26 @@ class Window:
         path.write_bytes(base64.b64decode(self.devtools("Page.captureScreenshot", format="png")["data"]))
 
 
+def adopt_orphans():
+    """What a child of ours leaves behind becomes our child, to be waited for. Not every container has a first process that does it."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def no_child_is_left():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def started():
     """A browser with nothing of anybody's in it; nothing of it is left afterwards."""
     support.expect(shutil.which(DRIVER) and shutil.which(BINARY), "chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
+    adopt_orphans()
     with tempfile.TemporaryDirectory(prefix="martlet-browser-") as home:
         environment = {**os.environ, "HOME": home, "TMPDIR": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
         process = subprocess.Popen(
@@ -123,3 +140,4 @@ def started():
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            support.wait_until(no_child_is_left, "processes of the browser are left")
