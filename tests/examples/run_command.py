@@ -35,18 +35,18 @@ def main():
         first_port, _ = said_port(first)
         support.expect(first_port == port, f"asked for port {port}, got {first_port}")
         status, _, body = support.request(support.connect(port), "GET", "/")
-        support.expect(status == 200 and b"Hello" in body, f"GET / was answered {status} {body!r}")
+        support.expect(status == 200 and b"<title>Board</title>" in body, f"GET / was answered {status} {body!r}")
 
         with support.started([RUN, "--port", port]) as second:
             second_port, said = said_port(second)
             support.expect(second_port > port and "taken" in said, f"a taken port was not passed over: {said}")
             status, _ = support.stop(second, signal.SIGINT)
             support.expect(status == 0, f"Ctrl-C ended ./run with status {status}")
-            support.wait_until(lambda: not support.answers(second_port), "hello outlived ./run")
+            support.wait_until(lambda: not support.answers(second_port), "board outlived ./run")
 
         status, _ = support.stop(first)
         support.expect(status == 0, f"SIGTERM ended ./run with status {status}")
-        support.wait_until(lambda: not support.answers(port), "hello outlived ./run")
+        support.wait_until(lambda: not support.answers(port), "board outlived ./run")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def tool(part, name, *command, timeout=600):
 
 def checks():
     configure("dev")
-    outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits")]
+    outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits", "guide")]
     outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
     # Each check against what it must find, one case a line.
     finished = run([ROOT / "tools/selftest"], timeout=600, title="selftest")
@@ -165,7 +165,8 @@ def examples():
     build("release", "martlet-examples")
     outcomes = []
     for name, _ in programs("release", "examples"):
-        script = ROOT / "tests/examples" / f"{name}.py"
+        # The programs of a folder share its script: guide-form and guide-live are asked by guide.py.
+        script = ROOT / "tests/examples" / f"{name.split('-')[0]}.py"
         if not script.exists():
             outcomes.append(failed(f"examples/{name}", f"there is no {script.relative_to(ROOT)}"))
             continue
@@ -174,6 +175,12 @@ def examples():
         outcomes.append(failed("examples/programs", "there is no example"))
     outcomes.append(script_case("examples/run", [ROOT / "tests/examples/run_command.py"]))
     return outcomes
+
+
+def browser():
+    """Leaves its pictures in build/results/board/."""
+    build("release", "board")
+    return [script_case("browser/board", [ROOT / "tests/browser/board.py", BUILD / "release/bin/board"])]
 
 
 def script_case(name, command, timeout=300):
