@@ -20,7 +20,8 @@ public:
     result<void> begun() const noexcept { return body_.begun(); }
 
     /// Queues an event, at the call; to be awaited at once: waits while more than `stream_queued_bytes_max` are queued. Each line of `data`
-    /// goes as a line of its own. A name or an id with a CR, LF or NUL is refused with a local error.
+    /// goes as a line of its own. A name or an id with a CR, LF or NUL is refused with a local error. To a HEAD request it fails at once, so
+    /// that a handler that goes on until sending fails comes to its end.
     sink_wait send(std::string_view data) { return send({}, data); }
     sink_wait send(std::string_view name, std::string_view data) { return send(name, data, {}); }
     /// With an id, which a reader that comes back tells.

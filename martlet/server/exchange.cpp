@@ -18,6 +18,7 @@ std::string_view text_of(int code) noexcept {
     case exchange_errc::server_full: return "the server holds as much as it may";
     case exchange_errc::content_waited: return "the content is being read already";
     case exchange_errc::no_stream: return "only a coroutine handler, or one that answers later, can stream its answer, and once";
+    case exchange_errc::content_unwanted: return "the request was for the head of the event stream only";
     case exchange_errc::stream_ended: return "the stream has ended already";
     case exchange_errc::content_too_long: return "more content than its head announced";
     case exchange_errc::content_too_short: return "less content than its head announced";
@@ -36,7 +37,7 @@ constinit const error_category exchange_category("exchange", text_of);
 error make_error(exchange_errc code) noexcept {
     if (code == exchange_errc::not_upgradable) return error(exchange_category, static_cast<int>(code), blame::peer, 400);
     if (code == exchange_errc::content_too_slow) return error(exchange_category, static_cast<int>(code), blame::peer, 408);
-    const bool gone = code == exchange_errc::connection_gone;
+    const bool gone = code == exchange_errc::connection_gone || code == exchange_errc::content_unwanted;
     const bool memory = code == exchange_errc::no_memory || code == exchange_errc::server_full;
     return error(exchange_category, static_cast<int>(code),
                  gone     ? blame::peer

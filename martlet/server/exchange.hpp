@@ -58,6 +58,7 @@ enum class [[nodiscard]] exchange_errc : std::uint8_t {
     server_full,        ///< system: the server holds as much as it may
     content_waited,     ///< local: the content is being read already
     no_stream,          ///< local: only a coroutine handler, or one that answers later, can stream, and once
+    content_unwanted,   ///< peer: it asked for the head of an event stream, which has no end to come to
     stream_ended,       ///< local: the stream has ended already
     content_too_long,   ///< local: more content than the head announced
     content_too_short,  ///< local: less content than the head announced

@@ -257,7 +257,7 @@ private:
 task<> serve(std::shared_ptr<const root> from, request& req, response& res) {
     auto path = plain_path(req.rest());
     if (!path) {
-        res.text(404, http::reason(404));
+        res.fail(404);
         co_return;
     }
     const bool directory = path->empty() || path->back() == '/';
@@ -275,11 +275,11 @@ task<> serve(std::shared_ptr<const root> from, request& req, response& res) {
     }
     if (!found || !found->facts().is_regular) {
         const int status = found ? 404 : status_of(found.error());
-        res.text(status, http::reason(status));
+        res.fail(status);
         co_return;
     }
     auto sent = co_await send_file(req, res, std::move(*found), *path);
-    if (!sent && !res.is_answered()) res.text(sent.error().http_status(), http::reason(sent.error().http_status()));
+    if (!sent && !res.is_answered()) res.fail(sent.error().http_status());
 }
 
 }  // namespace

@@ -215,6 +215,11 @@ bool http1_connection::stopped_before(http1_open_exchange& x) noexcept {
 }
 
 void http1_connection::answer_unhandled(http1_exchange& x, const routing& where) noexcept {
+    if (where.status() == 501) {
+        // Nobody can know what else such a method means for what follows.
+        must_linger_ = true;
+        x.close_after();
+    }
     if (x.points() != nullptr && x.points()->has_before()) {
         try {
             request req(x);

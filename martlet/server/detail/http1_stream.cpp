@@ -90,6 +90,7 @@ void http1_open_exchange::moved_on(std::uint64_t bytes) noexcept {
 
 exchange_errc http1_open_exchange::put(std::string_view content) noexcept {
     if (const exchange_errc fit = admit(content.size()); fit != exchange_errc::none) return fit;
+    if (silent_ && events_) return exchange_errc::content_unwanted;
     return filter_ != nullptr && !silent_ ? put_filtered(content, false) : put_framed(content);
 }
 

@@ -494,5 +494,21 @@ TEST(later_response, can_be_assigned) {
     EXPECT_TRUE(waiting[1].is_cancelled());
 }
 
+TEST(http1_stream, an_event_stream_to_head_comes_to_its_end) {
+    bench server;
+    server.app.get("/", [](request&, response& res) -> task<> {
+        auto feed = res.sse();
+        // As handlers do that go on until their reader is gone; bounded here.
+        for (int sent = 0; sent < 1000; ++sent) {
+            auto went = co_await feed.send("more");
+            if (!went) co_return;
+        }
+        ADD_FAILURE() << "nothing told the handler that nobody listens";
+    });
+    client peer(server);
+    const auto answers = answers_in(peer.ask(request_text("HEAD", "/") + request_text("HEAD", "/")), {0, 1});
+    EXPECT_EQ(summary(answers), "200 , 200 ");
+}
+
 }  // namespace
 }  // namespace martlet::server
