@@ -48,39 +48,39 @@ class head_limits {
 public:
     constexpr head_limits() noexcept = default;
 
-    /// The request line without its CRLF; 8192; then 414.
+    /// The request line without its CRLF; beyond it 414.
     constexpr head_limits& request_line_bytes_max(std::size_t bytes) noexcept {
         MARTLET_ASSERT(bytes <= head_bytes_cap, "request_line_bytes_max is at most 65535");
         numbers_.request_line_bytes = static_cast<std::uint32_t>(bytes);
         numbers_.update();
         return *this;
     }
-    /// From the first byte of the request line to the end of the empty line; 32768; then 431. At most `head_bytes_cap`.
+    /// From the first byte of the request line to the end of the empty line; beyond it 431. At most `head_bytes_cap`.
     constexpr head_limits& head_bytes_max(std::size_t bytes) noexcept {
         MARTLET_ASSERT(bytes <= head_bytes_cap, "head_bytes_max is at most 65535");
         numbers_.head_bytes = static_cast<std::uint32_t>(bytes);
         numbers_.update();
         return *this;
     }
-    /// Field lines; 100; then 431. The room for records that the caller gives is a limit as well.
+    /// Field lines; beyond it 431. The room for records that the caller gives is a limit as well.
     constexpr head_limits& fields_max(std::uint16_t count) noexcept {
         numbers_.fields = count;
         return *this;
     }
-    /// One field line without its CRLF; 16384; then 431.
+    /// One field line without its CRLF; beyond it 431.
     constexpr head_limits& field_bytes_max(std::size_t bytes) noexcept {
         MARTLET_ASSERT(bytes <= head_bytes_cap, "field_bytes_max is at most 65535");
         numbers_.field_bytes = static_cast<std::uint32_t>(bytes);
         numbers_.update();
         return *this;
     }
-    /// The method; 32; then 501. From 7, which the methods of RFC 9110 need, to 254.
+    /// The method; beyond it 501. From 7, which the methods of RFC 9110 need, to 254.
     constexpr head_limits& method_bytes_max(std::uint8_t bytes) noexcept {
         MARTLET_ASSERT(bytes >= 7 && bytes < 255, "method_bytes_max is from 7 to 254");
         numbers_.method_bytes = bytes;
         return *this;
     }
-    /// CRLFs ignored before the request line (RFC 9112 section 2.2); 1; then 400. They do not count in `head_bytes_max`.
+    /// CRLFs ignored before the request line (RFC 9112 section 2.2); beyond it 400. They do not count in `head_bytes_max`.
     constexpr head_limits& leading_empty_lines_max(std::uint16_t count) noexcept {
         numbers_.leading_empty_lines = count;
         return *this;
@@ -92,7 +92,7 @@ public:
         return *this;
     }
 
-    /// Interim responses (1xx) before the final one, for a client; 32; then an error. A request has none.
+    /// Interim responses (1xx) before the final one, for a client; beyond it an error. A request has none.
     constexpr head_limits& interim_heads_max(std::uint16_t count) noexcept {
         numbers_.interim_heads = count;
         return *this;
@@ -118,28 +118,28 @@ class content_limits {
 public:
     constexpr content_limits() noexcept = default;
 
-    /// Extensions of one chunk, from behind the size to the end of the line; 256; then 400.
+    /// Extensions of one chunk, from behind the size to the end of the line; beyond it 400.
     constexpr content_limits& chunk_extension_bytes_max(std::uint16_t bytes) noexcept {
         numbers_.chunk_extension_bytes = bytes;
         return *this;
     }
-    /// Extensions of all chunks together; 16384; then 400.
+    /// Extensions of all chunks together; beyond it 400.
     constexpr content_limits& chunk_extensions_bytes_max(std::uint32_t bytes) noexcept {
         numbers_.chunk_extensions_bytes = bytes;
         return *this;
     }
-    /// Size lines and line ends beyond the data that they frame, as far as later, larger chunks have not made up for them; 262144, which
-    /// one-byte chunks reach after 65,536; then 400.
+    /// Size lines and line ends beyond the data that they frame, as far as later, larger chunks have not made up for them: chunks of
+    /// one byte each cost four. Beyond it 400.
     constexpr content_limits& chunk_overhead_bytes_max(std::uint32_t bytes) noexcept {
         numbers_.chunk_overhead_bytes = bytes;
         return *this;
     }
-    /// The trailer section with its empty line; 8192; then 431.
+    /// The trailer section with its empty line; beyond it 431.
     constexpr content_limits& trailer_bytes_max(std::uint16_t bytes) noexcept {
         numbers_.trailer_bytes = bytes;
         return *this;
     }
-    /// Trailer fields; 32; then 431.
+    /// Trailer fields; beyond it 431.
     constexpr content_limits& trailers_max(std::uint8_t count) noexcept {
         numbers_.trailers = count;
         return *this;
