@@ -267,6 +267,21 @@ TEST_F(http_server_over_tcp, a_refused_request_is_answered_though_its_peer_goes_
     }
 }
 
+TEST_F(http_server_over_tcp, a_peer_that_sends_far_too_much_before_it_reads_still_gets_its_answer) {
+    start();
+    for (int i = 0; i < 5; ++i) {
+        const plain_socket client = connect();
+        client.send(request_text("POST", "/", "Content-Length: 3200000\r\n"));
+        const std::string piece = letters(32'000);
+        for (int sent = 0; sent < 100; ++sent) client.send(piece);
+        const auto answers = receive(client, 1);
+        ASSERT_EQ(answers.size(), 1u);
+        EXPECT_EQ(answers[0].status, 405);
+        client.finish();
+        EXPECT_EQ(client.receive(), "<end>");
+    }
+}
+
 TEST_F(http_server_over_tcp, version_1_0_and_close_end_the_connection) {
     start();
     const plain_socket old = connect();

@@ -213,7 +213,7 @@ private:
     duration idle_timeout_ = std::chrono::seconds(60);
     duration write_timeout_ = std::chrono::seconds(30);
     std::uint32_t requests_max_ = 10'000;
-    std::size_t linger_bytes_max_ = 64 * 1024;
+    std::size_t linger_bytes_max_ = 4 * 1024 * 1024;
     duration linger_timeout_ = std::chrono::seconds(1);
     std::uint64_t body_bytes_max_ = 1024 * 1024;
     std::uint32_t body_rate_min_ = 240;
