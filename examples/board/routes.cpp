@@ -145,7 +145,6 @@ task<> send_news(request& req, response& res, store& messages) {
     std::int64_t place = place_of(req).value();
     tail& latest = *req.local<std::shared_ptr<tail>>();
     auto out = res.sse();
-    if (req.method() == http::method::head) co_return;
     for (;;) {
         auto next = co_await news_after(place, latest, messages);
         if (!next) co_return;

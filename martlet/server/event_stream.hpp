@@ -10,7 +10,8 @@ namespace martlet::inline v0::server {
 
 /// Given back by answer::sse(). As with body_writer, but it ends only when its handler does. The server sends a comment by itself whenever
 /// nothing was sent for `event_quiet_time`. When the server stops, the handler's context is cancelled with `shutting_down` at once, and the
-/// stream ends whole. What a reader saw last it says in the request's Last-Event-ID.
+/// stream ends whole. To a HEAD request the context is cancelled at once, and sending fails. What a reader saw last it says in the request's
+/// Last-Event-ID.
 class [[nodiscard]] event_stream {
 public:
     event_stream(event_stream&& other) noexcept = default;
@@ -20,8 +21,7 @@ public:
     result<void> begun() const noexcept { return body_.begun(); }
 
     /// Queues an event, at the call; to be awaited at once: waits while more than `stream_queued_bytes_max` are queued. Each line of `data`
-    /// goes as a line of its own. A name or an id with a CR, LF or NUL is refused with a local error. To a HEAD request it fails at once, so
-    /// that a handler that goes on until sending fails comes to its end.
+    /// goes as a line of its own. A name or an id with a CR, LF or NUL is refused with a local error.
     sink_wait send(std::string_view data) { return send({}, data); }
     sink_wait send(std::string_view name, std::string_view data) { return send(name, data, {}); }
     /// With an id, which a reader that comes back tells.

@@ -261,6 +261,8 @@ void http1_open_exchange::is_event_stream() noexcept {
     put_at_ = origin_->now();
     origin_->arm(quiet_, saturating_add(put_at_, connection_->event_quiet_time()));
     connection_->stream_is_endless();
+    // To HEAD all is said: whatever the handler waits for ends, so that it comes to its end.
+    if (silent_) cancel(cancel_reason::peer_gone);
 }
 
 void http1_open_exchange::was_quiet(timer_node& node) noexcept {
