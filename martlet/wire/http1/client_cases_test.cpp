@@ -2,13 +2,12 @@
 // strict answer stands in the table below with its reason.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include <martlet/wire/http1/response_test_internal.hpp>
+#include <tests/support/case_file.hpp>
 
 namespace martlet::http1 {
 namespace {
@@ -29,111 +28,8 @@ constexpr permitted allowed_here[] = {
 // Answered above the codec: here only the head is judged, and Location comes out as it was sent.
 constexpr std::string_view class_above = "redirect";
 
-using fields = std::map<std::string, std::string>;
-
-// One line of the file: a flat object of strings, booleans and lists of strings. A list becomes its strings with a newline behind each.
-class line_reader {
-public:
-    explicit line_reader(std::string_view line) : left_(line) {}
-
-    fields read() {
-        fields found;
-        skip('{');
-        while (peek() == '"') {
-            const std::string name = text();
-            skip(':');
-            found[name] = value();
-            if (peek() == ',') skip(',');
-        }
-        EXPECT_EQ(peek(), '}');
-        return found;
-    }
-
-private:
-    char peek() {
-        while (!left_.empty() && left_[0] == ' ') left_.remove_prefix(1);
-        return left_.empty() ? '\0' : left_[0];
-    }
-    void skip(char wanted) {
-        EXPECT_EQ(peek(), wanted);
-        left_.remove_prefix(1);
-    }
-    std::string value() {
-        if (peek() == '"') return text();
-        std::string made;
-        if (peek() != '[') {
-            while (peek() >= 'a' && peek() <= 'z') {
-                made += left_[0];
-                left_.remove_prefix(1);
-            }
-            return made;
-        }
-        skip('[');
-        while (peek() == '"') {
-            made += text() + "\n";
-            if (peek() == ',') skip(',');
-        }
-        skip(']');
-        return made;
-    }
-    // Code points are bytes.
-    std::string text() {
-        std::string made;
-        skip('"');
-        while (!left_.empty() && left_[0] != '"') {
-            char c = left_[0];
-            left_.remove_prefix(1);
-            if (c == '\\') {
-                c = left_[0];
-                left_.remove_prefix(1);
-                if (c == 'u') {
-                    made += static_cast<char>(std::stoi(std::string(left_.substr(0, 4)), nullptr, 16));
-                    left_.remove_prefix(4);
-                    continue;
-                }
-                if (c == 'n') c = '\n';
-                if (c == 'r') c = '\r';
-                if (c == 't') c = '\t';
-            }
-            made += c;
-        }
-        skip('"');
-        return made;
-    }
-
-    std::string_view left_;
-};
-
-// ${X*N} stands for N times X.
-std::string expanded(std::string_view text) {
-    std::string made;
-    for (;;) {
-        const std::size_t at = text.find("${");
-        made += text.substr(0, at);
-        if (at == text.npos) return made;
-        const std::size_t end = text.find('}', at);
-        const std::string_view inside = text.substr(at + 2, end - at - 2);
-        const std::size_t star = inside.rfind('*');
-        const int times = std::stoi(std::string(inside.substr(star + 1)));
-        for (int i = 0; i < times; ++i) made += inside.substr(0, star);
-        text.remove_prefix(end + 1);
-    }
-}
-
-// The tests run somewhere below the root of the tree.
-std::vector<fields> read_cases() {
-    std::vector<fields> cases;
-    std::filesystem::path folder = std::filesystem::current_path();
-    for (int i = 0; i < 12; ++i, folder = folder.parent_path()) {
-        std::ifstream file(folder / "tests/vectors/http1/client-cases.jsonl");
-        for (std::string line; std::getline(file, line);) cases.push_back(line_reader(line).read());
-        if (!cases.empty()) break;
-    }
-    return cases;
-}
-
 // In the words of the case file.
-std::string verdict(std::string_view bytes, std::size_t first, std::size_t step, const fields& each) {
+std::string verdict(std::string_view bytes, std::size_t first, std::size_t step, const martlet::testing::fields& each) {
     const auto method = http::method_of(each.at("method"));
     std::string text = testing::response_verdict(bytes, first, step, response_context(method), each.at("eof") == "true");
     if (text.starts_with("error")) return "error";
@@ -144,14 +40,14 @@ std::string verdict(std::string_view bytes, std::size_t first, std::size_t step,
 }
 
 TEST(client_cases, every_verdict_is_strict_or_allowed) {
-    const std::vector<fields> cases = read_cases();
+    const std::vector<martlet::testing::fields> cases = martlet::testing::read_cases("http1/client-cases.jsonl");
     if (cases.empty()) GTEST_SKIP() << "tests/vectors/http1/client-cases.jsonl is not above the working directory";
     std::size_t strict = 0;
     std::size_t allowed = 0;
     std::size_t above = 0;
-    for (const fields& each : cases) {
+    for (const martlet::testing::fields& each : cases) {
         const std::string& id = each.at("id");
-        const std::string bytes = expanded(each.at("response"));
+        const std::string bytes = martlet::testing::expanded(each.at("response"));
         const std::string whole = verdict(bytes, bytes.size(), 1, each);
         if (bytes.size() < 200'000) {
             EXPECT_EQ(verdict(bytes, 1, 1, each), whole) << id;
