@@ -20,16 +20,12 @@ std::string_view cookie::unquoted() const noexcept {
     return value_.substr(1, value_.size() - 2);
 }
 
-void cookie_view::iterator::advance() noexcept {
-    while (!rest_.empty() && (rest_.front() == ';' || is_blank(rest_.front()))) rest_.remove_prefix(1);
-    if (rest_.empty()) {
-        at_ = nullptr;
-        return;
-    }
-    const std::string_view piece = rest_.substr(0, rest_.find(';'));
-    at_ = piece.data();
-    cookie_ = cookie(piece);
-    rest_.remove_prefix(piece.size());
+std::string_view cookie_view::next(std::string_view& rest) noexcept {
+    while (!rest.empty() && (rest.front() == ';' || is_blank(rest.front()))) rest.remove_prefix(1);
+    if (rest.empty()) return {};
+    const std::string_view piece = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(piece.size());
+    return piece;
 }
 
 result<cookie_view> cookie_view::parse(std::string_view value, const cookie_limits& limits) noexcept {

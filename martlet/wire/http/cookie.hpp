@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
+#include <martlet/base/piece_iterator.hpp>
 #include <martlet/base/result.hpp>
 
 namespace martlet::inline v0::http {
@@ -47,38 +47,10 @@ private:
 /// The cookies of one Cookie field in their order (RFC 6265 section 4.2). Lenient, as user agents send what servers once set: space around
 /// names and values is dropped, empty pieces are passed over, a piece without '=' is a value without a name.
 class cookie_view {
+    static std::string_view next(std::string_view& rest) noexcept;
+
 public:
-    class iterator {
-    public:
-        using value_type = cookie;
-        using difference_type = std::ptrdiff_t;
-        using iterator_category = std::forward_iterator_tag;
-        using reference = const cookie&;
-        using pointer = const cookie*;
-
-        iterator() noexcept = default;
-        const cookie& operator*() const noexcept { return cookie_; }
-        const cookie* operator->() const noexcept { return &cookie_; }
-        iterator& operator++() noexcept {
-            advance();
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            const iterator before = *this;
-            advance();
-            return before;
-        }
-        friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
-
-    private:
-        friend class cookie_view;
-        explicit iterator(std::string_view rest) noexcept : rest_(rest) { advance(); }
-        void advance() noexcept;
-
-        std::string_view rest_;
-        cookie cookie_;
-        const char* at_ = nullptr;  // where the cookie begins; null at the end
-    };
+    using iterator = piece_iterator<cookie, &cookie_view::next>;
 
     cookie_view() noexcept = default;
     /// Borrows `value`, and takes as many as it holds.

@@ -9,16 +9,12 @@ query_pair::query_pair(std::string_view text) noexcept {
     if (has_value_) value_ = text.substr(equals + 1);
 }
 
-void query_view::iterator::advance() noexcept {
-    while (rest_.starts_with('&')) rest_.remove_prefix(1);
-    if (rest_.empty()) {
-        at_ = nullptr;
-        return;
-    }
-    const std::string_view piece = rest_.substr(0, rest_.find('&'));
-    at_ = piece.data();
-    pair_ = query_pair(piece);
-    rest_.remove_prefix(piece.size());
+std::string_view query_view::next(std::string_view& rest) noexcept {
+    while (rest.starts_with('&')) rest.remove_prefix(1);
+    if (rest.empty()) return {};
+    const std::string_view piece = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(piece.size());
+    return piece;
 }
 
 std::optional<query_pair> query_view::find(std::string_view name) const noexcept {

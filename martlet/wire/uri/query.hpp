@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <martlet/base/piece_iterator.hpp>
 #include <martlet/wire/uri/percent.hpp>
 
 namespace martlet::inline v0::uri {
@@ -42,38 +42,10 @@ private:
 /// The pairs of a query in their order; empty pieces ("a&&b") are passed over. Borrows the text, allocates nothing, and reads it anew for
 /// each look-up.
 class query_view {
+    static std::string_view next(std::string_view& rest) noexcept;
+
 public:
-    class iterator {
-    public:
-        using value_type = query_pair;
-        using difference_type = std::ptrdiff_t;
-        using iterator_category = std::forward_iterator_tag;
-        using reference = const query_pair&;
-        using pointer = const query_pair*;
-
-        iterator() noexcept = default;
-        const query_pair& operator*() const noexcept { return pair_; }
-        const query_pair* operator->() const noexcept { return &pair_; }
-        iterator& operator++() noexcept {
-            advance();
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            const iterator before = *this;
-            advance();
-            return before;
-        }
-        friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.at_ == b.at_; }
-
-    private:
-        friend class query_view;
-        explicit iterator(std::string_view rest) noexcept : rest_(rest) { advance(); }
-        void advance() noexcept;
-
-        std::string_view rest_;
-        query_pair pair_;
-        const char* at_ = nullptr;  // where the pair begins; null at the end
-    };
+    using iterator = piece_iterator<query_pair, &query_view::next>;
 
     query_view() noexcept = default;
     /// `text` is what follows the '?', or the content of a form.
