@@ -239,7 +239,8 @@ TEST(event_stream, sends_a_comment_when_it_is_quiet) {
         auto first = co_await feed.send("post", "one\ntwo\r\nthree", "7");
         auto second = co_await feed.send(req.field("Last-Event-ID").value_or("none"));
         auto bad = co_await feed.send("a\nb", "x");
-        EXPECT_TRUE(first && second && !bad);
+        auto last = co_await feed.send(sse::event("end").id("8").retry(3s));
+        EXPECT_TRUE(first && second && !bad && last);
         auto slept = co_await sleep_for(1h);
         EXPECT_FALSE(slept.has_value());
     });
@@ -252,7 +253,9 @@ TEST(event_stream, sends_a_comment_when_it_is_quiet) {
     EXPECT_NE(reader.received().find("Content-Type: text/event-stream\r\n"), std::string::npos);
     EXPECT_NE(reader.received().find("Cache-Control: no-cache\r\n"), std::string::npos);
     EXPECT_NE(reader.received().find(events), std::string::npos);
-    EXPECT_TRUE(reader.receive().ends_with("data: 6\n\n\r\n"));
+    EXPECT_NE(reader.received().find("data: 6\n\n\r\n"), std::string::npos);
+    const std::string last = reader.receive();
+    for (const auto* line : {"id: 8\n", "retry: 3000\n", "data: end\n"}) EXPECT_NE(last.find(line), std::string::npos) << line;
     for (int i = 0; i < 3; ++i) {
         pass(server.on, 2 * late);
         EXPECT_EQ(reader.receive(), "3\r\n:\n\n\r\n");

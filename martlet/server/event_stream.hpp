@@ -5,6 +5,7 @@
 
 #include <martlet/base/result.hpp>
 #include <martlet/server/stream.hpp>
+#include <martlet/wire/sse/encoder.hpp>
 
 namespace martlet::inline v0::server {
 
@@ -26,6 +27,8 @@ public:
     sink_wait send(std::string_view name, std::string_view data) { return send(name, data, {}); }
     /// With an id, which a reader that comes back tells.
     sink_wait send(std::string_view name, std::string_view data, std::string_view id);
+    /// One with all that an event may have: how long a reader waits before it comes back, too.
+    sink_wait send(const sse::event& what);
     /// Something that readers drop.
     sink_wait comment(std::string_view text);
     /// To be awaited: until the transport has taken all that was sent.

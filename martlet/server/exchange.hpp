@@ -137,6 +137,10 @@ public:
     /// Where content goes that is given piece by piece; null for a plain handler.
     virtual body_sink* sink() noexcept { return nullptr; }
 
+    /// The peer is told, with the answer that is still to be given, that no other follows; where a connection carries several exchanges at a
+    /// time it changes nothing.
+    virtual void end_connection() noexcept = 0;
+
     /// Threads for what blocks: one pool for the whole server.
     virtual blocking_pool& pool() noexcept = 0;
     /// The context of a handler that may suspend; null for a plain one.

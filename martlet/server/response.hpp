@@ -65,6 +65,11 @@ public:
     /// Adds a Set-Cookie field. Local errors say what is wrong with the cookie (RFC 6265 section 4.1).
     result<void> set_cookie(const http::set_cookie& cookie);
 
+    /// The answer, which is still to be given, is the last on its connection: it says so, and the connection closes behind it.
+    void end_connection() noexcept {
+        if (of_ != nullptr) of_->end_connection();
+    }
+
     bool is_answered() const noexcept { return of_ != nullptr && of_->is_answered(); }
 
 protected:

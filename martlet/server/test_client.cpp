@@ -100,6 +100,7 @@ public:
         return respond(response_head(status, type), content);
     }
     context* work() noexcept override { return form_ == form::plain ? nullptr : &work_; }
+    void end_connection() noexcept override {}
 
     blocking_pool& pool() noexcept override { return pool_; }
     body_source* source() noexcept override { return form_ == form::task ? this : nullptr; }

@@ -27,7 +27,12 @@ inline task<> echo_streamed(request& req, response& res) {
 inline task<> open_socket(request& req, response& res) {
     const std::string_view key = req.field(http::field_id::sec_websocket_key).value_or("");
     const bool good_key = key.size() == 24 && key.ends_with("==");
-    if (!good_key || req.field(http::field_id::sec_websocket_version).value_or("") != "13") {
+    if (!good_key) {
+        res.end_connection();
+        res.fail(400, "Sec-WebSocket-Key must be 16 bytes in base64");
+        co_return;
+    }
+    if (req.field(http::field_id::sec_websocket_version).value_or("") != "13") {
         static_cast<void>(res.set("Sec-WebSocket-Version", "13"));
         res.empty(426);
         co_return;

@@ -30,7 +30,6 @@ constexpr permitted allowed_here[] = {
     {"ME-009", "a method that is no part of HTTP is refused with 501, although its token is well formed"},
     {"CL-042", "what follows a request without a length is the next request; here it has no line end yet, so the server waits for more"},
     {"PL-022", "a handler that does not read answers early; the connection then closes at the bad chunk"},
-    {"UP-005", "a handshake with a bad key is answered 426 like one of another version"},
     {"RG-001", "/static of the conformance routes is a text and no file: a text has no ranges"},
     {"RG-003", "the same"},
 };

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <martlet/rt/sleep.hpp>
 #include <martlet/server/detail/testing_internal.hpp>
 
 namespace martlet::server {
@@ -253,6 +254,41 @@ TEST(http1_methods, what_a_path_does_not_know_is_refused_with_what_it_knows) {
     EXPECT_EQ(answers[1].field("Allow"), "GET, HEAD, OPTIONS");
     EXPECT_EQ(answers[1].field("Content-Length"), "<none>");
     EXPECT_EQ(answers[2].field("Allow"), "GET, HEAD, OPTIONS");
+}
+
+TEST(http1_methods, a_handler_can_end_the_connection) {
+    bench server;
+    add_routes(server);
+    server.app.get("/last", [](request&, response& res) {
+        res.end_connection();
+        res.text(403, "no more");
+    });
+    server.app.get("/last/waiting", [](request&, response& res) -> task<> {
+        co_await yield();
+        res.end_connection();
+        auto body = res.stream(200, http::media::text);
+        auto sent = co_await body.send("no more");
+        EXPECT_TRUE(sent.has_value());
+    });
+    server.app.get("/too-late", [](request&, response& res) {
+        res.text(200, "goes on");
+        res.end_connection();
+    });
+    for (const bool watched : {true, false}) {
+        server.watched = watched;
+        client peer(server);
+        const auto answers = answers_in(peer.ask(get("/too-late") + get("/last") + get("/")));
+        ASSERT_EQ(summary(answers), "200 goes on, 403 no more");
+        EXPECT_FALSE(answers[0].closes());
+        EXPECT_TRUE(answers[1].closes());
+        EXPECT_TRUE(peer.saw_end());
+        client other(server);
+        const std::string heard = other.ask(get("/last/waiting") + get("/"));
+        EXPECT_NE(heard.find("Connection: close\r\n"), std::string::npos);
+        EXPECT_TRUE(heard.ends_with("7\r\nno more\r\n0\r\n\r\n")) << heard;
+        EXPECT_TRUE(other.saw_end());
+        server.stop();
+    }
 }
 
 TEST(http1_methods, one_that_nobody_knows_ends_the_connection) {

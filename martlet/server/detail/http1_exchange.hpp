@@ -99,6 +99,9 @@ public:
     http1::persistence after() const noexcept { return static_cast<http1::persistence>(course_ & course_after); }
     /// No answer keeps the connection open after this one.
     void close_after() noexcept { course_ = (course_ & ~course_after) | static_cast<std::uint32_t>(http1::persistence::close); }
+    void end_connection() noexcept override {
+        if (status_ == 0) close_after();
+    }
     /// The handler has asked to answer later.
     bool is_kept() const noexcept final { return (course_ & course_kept) != 0; }
     /// The connection has lost its peer: an answer is an error from here on.
