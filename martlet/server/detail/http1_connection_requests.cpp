@@ -279,7 +279,7 @@ void http1_connection::settled(http1_exchange& x) noexcept {
     if (x.is_broken() || !x.is_answered()) {
         abort_with(close_reason::failed);
     } else if (x.after() == http1::persistence::close) {
-        if (body() != nullptr && !body()->is_complete()) must_linger_ = true;
+        if (x.ends_unasked() || (body() != nullptr && !body()->is_complete())) must_linger_ = true;
         move_to(state::finishing);
     } else if (body() != nullptr) [[unlikely]] {
         skip_content();
@@ -392,7 +392,10 @@ void http1_connection::go_on() noexcept {
         }
     } else {
         // Nothing more of it is wanted, and the peer may take its time to go.
-        if (state_ == state::finishing) drop_pending();
+        if (state_ == state::finishing && pending_ != nullptr) {
+            must_linger_ = must_linger_ || !pending_->bytes.empty();
+            drop_pending();
+        }
         queue_output();
         if (state_ == state::reading) {
             wait_for_input();
