@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <martlet/server.hpp>
+#include <tests/conformance/accept_key_internal.hpp>
 
 namespace martlet::conformance {
 
@@ -23,7 +24,7 @@ inline task<> echo_streamed(request& req, response& res) {
     }
 }
 
-// The handshake of a WebSocket as far as HTTP goes: nothing is spoken behind it, and the key is not answered.
+// The handshake of a WebSocket; nothing is spoken behind it.
 inline task<> open_socket(request& req, response& res) {
     const std::string_view key = req.field(http::field_id::sec_websocket_key).value_or("");
     const bool good_key = key.size() == 24 && key.ends_with("==");
@@ -37,6 +38,7 @@ inline task<> open_socket(request& req, response& res) {
         res.empty(426);
         co_return;
     }
+    res.set("Sec-WebSocket-Accept", accept_key(key)).value();
     auto up = co_await res.upgrade("websocket");
     static_cast<void>(up.value());
     auto slept = co_await sleep_for(std::chrono::seconds(2));

@@ -157,7 +157,9 @@ protected:
 
     heard ask(std::string_view bytes, std::size_t first, std::size_t step, bool warm) {
         client peer(server_, net::unruly_options::tame());
-        if (warm) EXPECT_NE(peer.ask("GET / HTTP/1.1\r\nHost: t.example\r\n\r\n").find("200 OK"), std::string::npos);
+        if (warm) {
+            EXPECT_NE(peer.ask("GET / HTTP/1.1\r\nHost: t.example\r\n\r\n").find("200 OK"), std::string::npos);
+        }
         // What is sent to a connection that has ended resets it, and takes away what was not read.
         std::string all;
         for (std::size_t at = 0; at < bytes.size() && !peer.saw_end();) {
@@ -172,8 +174,9 @@ protected:
     void judge(const fields& each, std::string_view how, const heard& got) {
         const std::string& id = each.at("id");
         if (matches(each.at("expect"), got)) {
-            if (each.contains("body") && each.at("expect").starts_with("ok") && !got.statuses.empty() && got.statuses.back() == 200)
+            if (each.contains("body") && each.at("expect").starts_with("ok") && !got.statuses.empty() && got.statuses.back() == 200) {
                 EXPECT_EQ(got.contents.empty() ? "" : got.contents[0], each.at("body")) << id << ", " << how;
+            }
             return;
         }
         const auto listed = [&id](const permitted& one) { return one.id == id; };
@@ -220,6 +223,8 @@ TEST_P(server_cases, are_answered_strictly_however_they_arrive) {
     std::printf("%zu cases in %zu runs\n", cases.size(), runs);
     EXPECT_GE(cases.size(), 290u);
 }
+
+TEST(accept_key, is_that_of_the_rfc) { EXPECT_EQ(conformance::accept_key("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="); }
 
 INSTANTIATE_TEST_SUITE_P(contents, server_cases, ::testing::Bool(),
                          [](const auto& is_streamed) { return std::string(is_streamed.param ? "streamed" : "collected"); });
