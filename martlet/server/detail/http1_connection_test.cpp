@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <martlet/rt/event.hpp>
 #include <martlet/rt/sleep.hpp>
 #include <martlet/server/detail/testing_internal.hpp>
 
@@ -288,6 +289,39 @@ TEST(http1_methods, a_handler_can_end_the_connection) {
         EXPECT_TRUE(heard.ends_with("7\r\nno more\r\n0\r\n\r\n")) << heard;
         EXPECT_TRUE(other.saw_end());
         server.stop();
+    }
+}
+
+TEST(http1_methods, what_comes_while_a_last_answer_is_made_does_not_reset_it) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        bench server;
+        event go;
+        server.app.get("/last", [&go](request&, response& res) -> task<> {
+            auto waited = co_await go.wait();
+            EXPECT_TRUE(waited.has_value());
+            res.end_connection();
+            res.text(403, "no more");
+        });
+        client peer(server, unruly_options(seed));
+        EXPECT_EQ(peer.ask(get("/last")), "");
+        // Nobody reads it.
+        EXPECT_EQ(peer.ask(get("/")), "");
+        go.set();
+        EXPECT_EQ(summary(peer.heard()), "403 no more") << seed;
+        EXPECT_FALSE(peer.saw_reset()) << seed;
+    }
+}
+
+TEST(http1_methods, what_stands_behind_a_closing_request_does_not_reset_its_answer) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        bench server;
+        server.app.get("/waits", [](request&, response& res) -> task<> {
+            co_await yield();
+            res.text(200, "done");
+        });
+        client peer(server, unruly_options(seed));
+        EXPECT_EQ(summary(peer.ask(get("/waits", "Connection: close\r\n") + get("/") + get("/"))), "200 done") << seed;
+        EXPECT_FALSE(peer.saw_reset()) << seed;
     }
 }
 
