@@ -56,14 +56,30 @@ def checks():
     outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits", "guide")]
     outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
     # Each check against what it must find, one case a line.
-    finished = run([ROOT / "tools/selftest"], timeout=600, title="selftest")
-    cases = [line.split(" ", 1) for line in finished.output.splitlines() if line.startswith(("passed ", "failed "))]
-    outcomes += [passed(f"checks/{text}") if result == PASSED else failed(f"checks/{text}") for result, text in cases]
-    if not finished.ok or not cases:
+    outcomes += script_cases("checks", "selftest", ["tools/selftest"])
+    return outcomes
+
+
+def script_cases(part, title, command, timeout=600):
+    """A script that says 'passed NAME', 'failed NAME: why' or 'skipped NAME: why', one case a line, and exits with 0 when none failed."""
+    finished = run([ROOT / command[0], *command[1:]], timeout=timeout, title=title, cwd=ROOT)
+    outcomes = []
+    for line in finished.output.splitlines():
+        word, _, text = line.partition(" ")
+        name, _, why = text.partition(": ")
+        if word == PASSED:
+            outcomes.append(passed(f"{part}/{text}"))
+        elif word == FAILED:
+            outcomes.append(failed(f"{part}/{name}", why))
+        elif word == SKIPPED:
+            outcomes.append(skipped(f"{part}/{name}", why))
+    bad = any(outcome.result == FAILED for outcome in outcomes)
+    if not finished.ok or not outcomes:
         show(finished.output)
-        outcomes.append(failed("checks/selftest", finished.reason()))
+        if not bad:
+            outcomes.append(failed(f"{part}/{title}", finished.reason() if not finished.ok else "it ran no case"))
     else:
-        print(f"  selftest: {len(cases)} planted cases ({finished.seconds:.1f} s)", flush=True)
+        print(f"  {title}: {len(outcomes)} cases ({finished.seconds:.1f} s)", flush=True)
     return outcomes
 
 
@@ -155,6 +171,24 @@ def fuzz_one(program):
         return passed(f"fuzz/{name}")
     show(finished.output)
     return failed(f"fuzz/{name}", f"{finished.reason()}; the input is kept as build/fuzz/{name}-*")
+
+
+# --- servers and clients of the library among others ---
+
+
+def conformance():
+    build("release", "martlet-servers")
+    return script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
+
+
+def oracles():
+    build("release", "martlet-servers")
+    return script_cases("oracles", "differences", ["tests/oracles/differences", BUILD / "release/bin"])
+
+
+def attacks():
+    build("release", "martlet-servers")
+    return script_cases("attacks", "drills", ["tests/attacks/drills", BUILD / "release/bin"], timeout=1800)
 
 
 # --- examples, package, promises ---

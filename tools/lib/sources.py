@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FOLDERS = ("martlet", "examples", "tests", "bench")
+FOLDERS = ("martlet", "cli", "examples", "tests", "bench")
 TEST_SUFFIXES = ("_test.cpp", "_simtest.cpp", "_threadtest.cpp", "_fuzz.cpp", "_bench.cpp", "_test.hpp", "testing_internal.hpp", "stepping_internal.hpp")
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
