@@ -52,12 +52,12 @@ public:
         block* last = last_;
         return last != nullptr && n <= last->room() && size_ + n <= limit_ ? last->end() : nullptr;
     }
-    /// What try_cork gave is part of the queue up to `end`.
-    void commit_until(const char* end) noexcept {
+    /// The first `n` bytes, at least one, of what try_cork or cork has just given are part of the queue.
+    void commit_corked(std::size_t n) noexcept {
         block* last = last_;
-        const auto n = static_cast<std::size_t>(end - last->end());
-        MARTLET_ASSERT(n <= last->room(), "outq::commit_until takes at most what try_cork gave");
-        last->end_at += static_cast<std::uint32_t>(n);
+        const std::size_t end_at = last->end_at + n;
+        MARTLET_ASSERT(end_at <= last->records_at, "outq::commit_corked takes at most what cork gave");
+        last->end_at = static_cast<std::uint32_t>(end_at);
         size_ += n;
     }
     /// The first `n` bytes of what `cork` gave are now part of the queue. May follow one `cork` several times, with what it has left.
@@ -87,6 +87,12 @@ public:
 
     /// Fills `out` with pieces of memory from the front, up to the first file range, and returns how many it filled.
     std::size_t gather(std::span<const_buffer> out) const noexcept;
+    /// All that is queued, where it stands in one piece of memory in one block; otherwise no bytes.
+    const_buffer whole() const noexcept {
+        block* only = first_;
+        if (only == nullptr || only != last_ || only->has_records()) return {nullptr, 0};
+        return {only->start() + only->begin_at, only->end_at - std::size_t{only->begin_at}};
+    }
     /// The file range at the very front, or null when memory stands there.
     const file_range* front_file() const noexcept;
     /// Drops the first `n` bytes; at most `size()`. Blocks and owners are released as soon as they are spent.

@@ -112,29 +112,52 @@ std::ptrdiff_t socket_stream::copy_file(const file_range& from) noexcept {
 
 io socket_stream::try_write(outq& from) noexcept {
     if (errno_ != 0 || broken_ != net_error{}) return io::failed;
+    // The usual answer is one piece of memory, taken at once.
+    const const_buffer whole = from.whole();
     std::size_t left = write_bytes_per_try_max;
+    if (whole.size - 1 < left && socket_.maybe_writable()) [[likely]] {
+        const std::ptrdiff_t sent = kernel::send(socket_.fd(), whole.data, whole.size);
+        if (sent == static_cast<std::ptrdiff_t>(whole.size)) [[likely]] {
+            from.clear();
+            return io::moved;
+        }
+        if (!note_sent(from, sent, whole.size)) return io::failed;
+        left -= static_cast<std::size_t>(std::max<std::ptrdiff_t>(sent, 0));
+    }
+    return write_pieces(from, left);
+}
+
+// At most `left` bytes.
+io socket_stream::write_pieces(outq& from, std::size_t left) noexcept {
     while (!from.empty()) {
         if (left == 0 || !socket_.maybe_writable()) return io::blocked;
         const file_range* file = from.front_file();
         if (file != nullptr && file->descriptor() < 0) return fail(net_error::file_unreadable);
+        // A file's end also makes sendfile send less, so there only the next call tells that the socket is full.
         std::size_t wanted = 0;
         const std::ptrdiff_t sent = file != nullptr ? write_file(*file, left) : write_memory(from, wanted);
-        if (sent > 0) {
-            const auto size = static_cast<std::size_t>(sent);
-            from.consume(size);
-            left -= std::min(left, size);
-            // A file's end also makes sendfile send less, so there only the next call tells.
-            if (file == nullptr && size < wanted) socket_.filled();
-        } else if (sent == 0) {
-            return fail(net_error::file_shrank);
-        } else if (sent == -EAGAIN) {
-            socket_.filled();
-            socket_.recovered();
-        } else if (sent != -EINTR) {
-            return fail(static_cast<int>(-sent));
-        }
+        if (!note_sent(from, sent, wanted)) return io::failed;
+        left -= std::min(left, static_cast<std::size_t>(std::max<std::ptrdiff_t>(sent, 0)));
     }
     return io::moved;
+}
+
+// What came of a call that was to send `wanted` bytes: bytes sent, or a negated errno value. False: the stream has failed.
+bool socket_stream::note_sent(outq& from, std::ptrdiff_t sent, std::size_t wanted) noexcept {
+    if (sent > 0) {
+        from.consume(static_cast<std::size_t>(sent));
+        if (static_cast<std::size_t>(sent) < wanted) socket_.filled();
+    } else if (sent == 0) {
+        fail(net_error::file_shrank);
+        return false;
+    } else if (sent == -EAGAIN) {
+        socket_.filled();
+        socket_.recovered();
+    } else if (sent != -EINTR) {
+        fail(static_cast<int>(-sent));
+        return false;
+    }
+    return true;
 }
 
 io socket_stream::fail(int errno_value) noexcept {

@@ -61,6 +61,8 @@ private:
     };
 
     std::optional<address> peer_address() const noexcept;
+    io write_pieces(outq& from, std::size_t left) noexcept;
+    bool note_sent(outq& from, std::ptrdiff_t sent, std::size_t wanted) noexcept;
     std::ptrdiff_t write_memory(const outq& from, std::size_t& wanted) noexcept;
     std::ptrdiff_t write_file(const file_range& from, std::size_t bytes_max) noexcept;
     std::ptrdiff_t copy_file(const file_range& from) noexcept;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include <martlet/base/copy.hpp>
 #include <martlet/base/log.hpp>
 #include <martlet/server/detail/http1_connection.hpp>
 #include <martlet/server/detail/http1_open_exchange.hpp>
@@ -15,26 +16,10 @@ namespace {
 // Content up to this size is written right behind its head, into the same piece of memory.
 constexpr std::size_t joined_bytes_max = 2048;
 
-// Content up to this size takes the shortest way.
+// Content of so many bytes takes the shortest way, into room of so many.
+constexpr std::size_t short_bytes_min = 10;
 constexpr std::size_t short_bytes_max = 64;
-
-// Overlapping steps instead of a call.
-template <std::size_t Step>
-inline void put_ends(char* out, std::string_view from) noexcept {
-    char front[Step];
-    char back[Step];
-    std::memcpy(front, from.data(), Step);
-    std::memcpy(back, from.data() + from.size() - Step, Step);
-    std::memcpy(out, front, Step);
-    std::memcpy(out + from.size() - Step, back, Step);
-}
-
-// 8 to 64 bytes.
-inline void put_short(char* out, std::string_view from) noexcept {
-    if (from.size() <= 16) return put_ends<8>(out, from);
-    if (from.size() <= 32) return put_ends<16>(out, from);
-    put_ends<32>(out, from);
-}
+constexpr std::size_t shortly_bytes_max = http1::plain_head_bytes_max + short_bytes_max;
 
 }  // namespace
 
@@ -152,22 +137,36 @@ exchange_errc http1_exchange::respond(const response_head& answer, std::string_v
     return exchange_errc::none;
 }
 
+inline bool http1_exchange::takes_short_way(std::string_view content) const noexcept {
+    return course_ == 0 && method_ != http::method::head && content.size() - short_bytes_min <= short_bytes_max - short_bytes_min;
+}
+
+// A short content behind a head like one that was sent before, whose status was good therefore. False: nothing was written.
+[[gnu::always_inline]] inline bool http1_exchange::respond_shortly(char* at, int status, http::media type,
+                                                                   std::string_view content) noexcept {
+    char* const end = http1::try_encode_plain_head(at, status, type, content.size(), *prefix_);
+    if (end == nullptr) return false;
+    copy_8_to_64(end, content.data(), content.size());
+    out_->commit_corked(static_cast<std::size_t>(end - at) + content.size());
+    status_ = static_cast<std::uint16_t>(status);
+    course_ = course_answered;
+    return true;
+}
+
+// The first answer of a batch is as short a way but for the memory that it needs.
 [[gnu::noinline]] exchange_errc http1_exchange::respond_unusually(int status, http::media type, std::string_view content) noexcept {
+    if (takes_short_way(content) && out_->empty()) {
+        char* const at = out_->cork(shortly_bytes_max);
+        if (at != nullptr && respond_shortly(at, status, type, content)) return exchange_errc::none;
+    }
     return respond(response_head(status, type), content);
 }
 
-// The shortest way, without a call: a short content behind a head like one that was sent before, whose status was good therefore.
+// Without a call, so that no register is saved.
 exchange_errc http1_exchange::respond(int status, http::media type, std::string_view content) noexcept {
-    const bool usual = course_ == 0 && method_ != http::method::head && content.size() - 10 <= short_bytes_max - 10;
-    outq& out = *out_;
-    char* const at = usual ? out.try_cork(http1::plain_head_bytes_max + short_bytes_max) : nullptr;
-    char* const end = at != nullptr ? http1::try_encode_plain_head(at, status, type, content.size(), *prefix_) : nullptr;
-    if (end == nullptr) [[unlikely]]
+    char* const at = takes_short_way(content) ? out_->try_cork(shortly_bytes_max) : nullptr;
+    if (at == nullptr || !respond_shortly(at, status, type, content)) [[unlikely]]
         return respond_unusually(status, type, content);
-    put_short(end, content);
-    out.commit_until(end + content.size());
-    status_ = static_cast<std::uint16_t>(status);
-    course_ = course_answered;
     return exchange_errc::none;
 }
 

@@ -169,6 +169,8 @@ protected:
 
 private:
     exchange_errc respond_around(const response_head& answer, std::string_view content) noexcept;
+    bool takes_short_way(std::string_view content) const noexcept;
+    bool respond_shortly(char* at, int status, http::media type, std::string_view content) noexcept;
     exchange_errc respond_unusually(int status, http::media type, std::string_view content) noexcept;
     http1::body_framing framing(int status, std::size_t bytes) const noexcept;
 };

@@ -132,7 +132,7 @@ response_prefix::response_prefix(http::field_value server) noexcept {
 void response_prefix::encode(std::int64_t unix_seconds) noexcept {
     put(http::write_date(bytes_ + date_offset_, unix_seconds), "\r\n");
     seconds_ = unix_seconds;
-    for (detail::usual_head& each : heads_) each.key = 0;
+    for (detail::usual_head& each : heads_) each.type = http::media::custom;
 }
 
 char* encode_decimal(char* out, std::uint64_t number) noexcept {
@@ -164,10 +164,9 @@ char* encode_plain_head(char* out, int status, http::media type, std::uint64_t c
     if (status < status_min || status >= status_min + statuses || type == http::media::custom) {
         return encode_any_head(out, status, type, body_framing::length(content_length), {}, persistence::keep, prefix);
     }
-    const std::uint32_t key = response_prefix::key_of(status, type);
-    detail::usual_head& place = prefix.place_of(key);
+    detail::usual_head& place = prefix.place_of(status, type);
     char* const start = out;
-    if (place.key == key) {
+    if (place.status == status && place.type == type) {
         out = put(out, std::string_view(place.bytes, place.size));
     } else {
         const unsigned line = status_lines.index[static_cast<unsigned>(status - status_min)];
@@ -178,8 +177,9 @@ char* encode_plain_head(char* out, int status, http::media type, std::uint64_t c
         const auto size = static_cast<std::size_t>(out - start);
         if (size <= detail::usual_head::bytes_max && !http::forbids_content(status)) {
             std::memcpy(place.bytes, start, size);
-            place.size = static_cast<std::uint32_t>(size);
-            place.key = key;
+            place.size = static_cast<std::uint8_t>(size);
+            place.status = status;
+            place.type = type;
         }
     }
     return put(encode_decimal(out, content_length), "\r\n\r\n");

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include <martlet/base/copy.hpp>
 #include <martlet/wire/http/content_type.hpp>
 #include <martlet/wire/http/field.hpp>
 #include <martlet/wire/http/field_value.hpp>
@@ -32,14 +33,15 @@ struct digit_pair_table {
 extern const digit_pair_table digit_pairs;
 
 /// A whole head up to its length, as it was last encoded.
-struct usual_head {
+struct alignas(16) usual_head {
     static constexpr std::size_t bytes_max = 192;
 
-    std::uint32_t key = 0;  // status and content type; 0: none
-    std::uint32_t size = 0;
-    char bytes[248];
+    char bytes[bytes_max];
+    int status = 0;
+    http::media type = http::media::custom;  // then there is none
+    std::uint8_t size = 0;
 };
-static_assert(sizeof(usual_head) == 256 && usual_head::bytes_max <= 248);
+static_assert(usual_head::bytes_max % 16 == 0 && usual_head::bytes_max < 256);
 
 }  // namespace detail
 
@@ -63,11 +65,10 @@ private:
     friend char* encode_plain_head(char*, int, http::media, std::uint64_t, const response_prefix&) noexcept;
     friend char* try_encode_plain_head(char*, int, http::media, std::uint64_t, const response_prefix&) noexcept;
 
-    static constexpr std::uint32_t key_of(int status, http::media type) noexcept {
-        return static_cast<std::uint32_t>(status) << 8 | static_cast<std::uint32_t>(type);
-    }
     // Heads that are in use at the same time seldom share a place: the few that an application sends most differ in status or type.
-    detail::usual_head& place_of(std::uint32_t key) const noexcept { return heads_[(key ^ key >> 8) % std::size(heads_)]; }
+    detail::usual_head& place_of(int status, http::media type) const noexcept {
+        return heads_[(static_cast<unsigned>(status) ^ static_cast<unsigned>(type)) % std::size(heads_)];
+    }
     void encode(std::int64_t unix_seconds) noexcept;
 
     std::int64_t seconds_ = 0;
@@ -90,13 +91,12 @@ constexpr std::size_t encoded_bytes_max(http::content_type type, std::string_vie
 /// among them.
 inline char* try_encode_plain_head(char* out, int status, http::media type, std::uint64_t content_length,
                                    const response_prefix& prefix) noexcept {
-    const std::uint32_t key = response_prefix::key_of(status, type);
-    const detail::usual_head& head = prefix.place_of(key);
-    if (head.key != key || content_length - 10 >= 90) [[unlikely]]
+    const detail::usual_head& head = prefix.place_of(status, type);
+    if (head.status != status || head.type != type || content_length - 10 >= 90) [[unlikely]]
         return nullptr;
     constexpr std::size_t first = 128;
-    std::memcpy(out, head.bytes, first);
-    if (head.size > first) std::memcpy(out + first, head.bytes + first, detail::usual_head::bytes_max - first);
+    copy_blocks<first>(out, head.bytes);
+    if (head.size > first) copy_blocks<detail::usual_head::bytes_max - first>(out + first, head.bytes + first);
     out += head.size;
     std::memcpy(out, &detail::digit_pairs.text[2 * content_length], 2);
     std::memcpy(out + 2, "\r\n\r\n", 4);

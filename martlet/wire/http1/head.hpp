@@ -2,8 +2,10 @@
 // its fields, responses say too.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -56,6 +58,19 @@ struct line_facts {
     std::uint8_t flags = 0;
     std::uint8_t target_offset = 0;  ///< the method and its SP
     std::uint16_t path_skip = 0;     ///< from the target to the path
+
+    /// Of the flags in `mask` just those in `wanted` are set, and the framing is `framing`: one comparison.
+    bool are(std::uint8_t mask, std::uint8_t wanted, body_framing::kind framing_wanted) const noexcept {
+        std::uint16_t both;
+        std::memcpy(&both, &framing, sizeof(both));
+        return (both & pair(0xff, mask)) == pair(static_cast<std::uint8_t>(framing_wanted), wanted);
+    }
+
+private:
+    static constexpr std::uint16_t pair(std::uint8_t first, std::uint8_t second) noexcept {
+        const bool little = std::endian::native == std::endian::little;
+        return static_cast<std::uint16_t>(little ? second << 8 | first : first << 8 | second);
+    }
 };
 static_assert(sizeof(line_facts) == 8);
 
@@ -237,8 +252,7 @@ public:
     /// HTTP/1.1 or later, no content, the connection goes on, the target is not absolute: nothing about the request needs a second look
     /// but its path and method.
     bool is_ordinary() const noexcept {
-        return data_.line.framing == body_framing::kind::none &&
-               (data_.line.flags & (detail::flag_keep_alive | detail::flag_no_plain_end)) == detail::flag_keep_alive;
+        return data_.line.are(detail::flag_keep_alive | detail::flag_no_plain_end, detail::flag_keep_alive, body_framing::kind::none);
     }
     /// path() of an ordinary head.
     std::string_view ordinary_path() const noexcept { return view(path_offset(), data_.path_bytes); }
