@@ -34,11 +34,13 @@ const route_options& route::options(http::method method) const noexcept {
     return of != nullptr ? of->how : defaults;
 }
 
-const route* router::find_slowly(std::string_view path, const key& wanted, path_params& params) const noexcept {
+// The key is made again here: a reference to that of find() would keep it in memory there.
+const route* router::find_slowly(std::string_view path, path_params& params) const noexcept {
+    const key wanted(path);
     for (std::uint64_t at = wanted.hash() & mask_;; at = (at + 1) & mask_) {
         const slot& here = slots_[at];
         if (here.to == nullptr) break;
-        if (here.of == wanted && here.to->path_ == path) return here.to;
+        if (here.to->path_ == path) return here.to;
     }
     return patterns_ != nullptr ? patterns_->find(path, params) : nullptr;
 }
@@ -97,7 +99,7 @@ void router::rehash() {
         const key of(each->path_);
         std::uint64_t at = of.hash() & mask_;
         while (slots_[at].to != nullptr) at = (at + 1) & mask_;
-        slots_[at].of = of;
+        if (each->path_.size() <= key::whole_bytes_max) slots_[at].of = of;
         slots_[at].to = each.get();
     }
 }

@@ -1,6 +1,7 @@
 // router: which handler answers which path and method.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -126,10 +127,9 @@ public:
     [[gnu::always_inline]] const route* find(std::string_view path, path_params& params) const noexcept {
         const key wanted(path);
         const slot& here = slots_[wanted.hash() & mask_];
-        // The ends are the whole of a short path.
-        if (here.of == wanted && path.size() <= 16) [[likely]]
+        if (here.of == wanted) [[likely]]
             return here.to;
-        return find_slowly(path, wanted, params);
+        return find_slowly(path, params);
     }
     const route* find(std::string_view path) const noexcept {
         path_params unused;
@@ -145,9 +145,12 @@ public:
     static constexpr std::size_t pattern_segments_max = 32;
 
 private:
-    /// A path's ends and length.
+    /// A path's ends and length: the whole of a short path.
     class key {
     public:
+        static constexpr std::size_t whole_bytes_max = 16;
+
+        /// That of no path.
         key() noexcept = default;
         explicit key(std::string_view path) noexcept : size_(path.size()) {
             if (path.size() >= 8) [[likely]] {
@@ -159,8 +162,7 @@ private:
         }
         std::uint64_t hash() const noexcept {
             constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-            const std::uint64_t mixed = (front_ ^ (back_ * odd) ^ size_) * odd;
-            return mixed ^ mixed >> 32;
+            return ((front_ ^ std::rotl(back_, 29) ^ size_) * odd) >> 32;
         }
         friend bool operator==(const key& a, const key& b) noexcept {
             return ((a.front_ ^ b.front_) | (a.back_ ^ b.back_) | (a.size_ ^ b.size_)) == 0;
@@ -169,10 +171,10 @@ private:
     private:
         std::uint64_t front_ = 0;
         std::uint64_t back_ = 0;
-        std::size_t size_ = 0;
+        std::size_t size_ = std::string_view::npos;
     };
     struct slot {
-        key of;
+        key of;                     // of a longer path none, so that find_slowly() looks
         const route* to = nullptr;  // null: free
     };
 
@@ -180,7 +182,7 @@ private:
     /// A prefix and what runs around what is below it; the first is the router itself.
     struct group_node;
 
-    const route* find_slowly(std::string_view path, const key& wanted, path_params& params) const noexcept;
+    const route* find_slowly(std::string_view path, path_params& params) const noexcept;
     const fixed_points* points_above(std::string_view path) const noexcept;
     std::size_t add_group(std::size_t parent, std::string_view prefix);
     std::string joined(std::size_t group, std::string_view path) const;

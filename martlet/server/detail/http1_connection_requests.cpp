@@ -50,7 +50,8 @@ namespace {
         request req(x);
         response res(x);
         h.run(req, res);
-        if (x.is_answered() || x.is_kept()) [[likely]]
+        // The first says it all, usually, and is what is asked next.
+        if (x.went_as_usual() || x.is_answered() || x.is_kept()) [[likely]]
             return;
     } catch (...) {
         answer_failed(x, std::current_exception());
