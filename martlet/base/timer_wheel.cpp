@@ -1,5 +1,7 @@
 #include <martlet/base/timer_wheel.hpp>
 
+#include <algorithm>
+
 namespace martlet::inline v0 {
 
 namespace {
@@ -42,6 +44,12 @@ std::int64_t timer_wheel::start_of(place where) const noexcept {
     return above | (static_cast<std::int64_t>(where.slot) << shift);
 }
 
+/// Until which tick advance() has nothing to do when the first timers stand there.
+std::int64_t timer_wheel::idle_until(place where) const noexcept {
+    const std::int64_t start = start_of(where);
+    return start <= now_tick_ ? std::numeric_limits<std::int64_t>::min() : start;
+}
+
 /// Where the timers stand that are due first; false when there are none.
 bool timer_wheel::next_place(place& where) const noexcept {
     if (levels_in_use_ == 0) return false;
@@ -55,6 +63,7 @@ void timer_wheel::insert(timer_node& timer) noexcept {
     slots_[where.level][where.slot].push_back(timer);
     slots_in_use_[where.level] |= std::uint64_t{1} << where.slot;
     levels_in_use_ |= 1u << where.level;
+    idle_until_tick_ = std::min(idle_until_tick_, idle_until(where));
 }
 
 void timer_wheel::arm(timer_node& timer, time_point deadline) noexcept {
@@ -95,8 +104,7 @@ void timer_wheel::collect(std::int64_t now_tick) noexcept {
     now_tick_ = now_tick;
 }
 
-std::size_t timer_wheel::advance(time_point now) noexcept {
-    const std::int64_t now_tick = tick_at(now);
+std::size_t timer_wheel::advance_to(std::int64_t now_tick) noexcept {
     collect(now_tick > now_tick_ ? now_tick : now_tick_);
     std::size_t called = 0;
     while (timer_node* timer = due_.pop_front()) {
@@ -104,6 +112,8 @@ std::size_t timer_wheel::advance(time_point now) noexcept {
         ++called;
         timer->expired_(*timer);
     }
+    place next;
+    idle_until_tick_ = next_place(next) ? idle_until(next) : std::numeric_limits<std::int64_t>::max();
     return called;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include <martlet/base/list.hpp>
 #include <martlet/base/time.hpp>
@@ -47,7 +48,12 @@ public:
 
     /// Calls `expired` of every timer that is due at `now`, in the order of their ticks and, within one, of arming. Never early. What a
     /// callback arms for a time already past expires in the next call. `now` before an earlier `now` counts as that one. Returns how many were called.
-    std::size_t advance(time_point now) noexcept;
+    std::size_t advance(time_point now) noexcept {
+        const std::int64_t now_tick = now.time_since_epoch() / tick;
+        if (now_tick >= idle_until_tick_) return advance_to(now_tick);
+        if (now_tick > now_tick_) now_tick_ = now_tick;
+        return 0;
+    }
 
     /// No timer is due earlier. Exact where the 6-bit digits above the lowest agree with the present tick; else the start of a slot, at which
     /// `advance` finds a better bound. `never` when none is armed. O(1).
@@ -66,11 +72,15 @@ private:
 
     place place_of(std::int64_t due_tick) const noexcept;
     std::int64_t start_of(place where) const noexcept;
+    std::int64_t idle_until(place where) const noexcept;
     bool next_place(place& where) const noexcept;
     void insert(timer_node& timer) noexcept;
     void collect(std::int64_t now_tick) noexcept;
+    std::size_t advance_to(std::int64_t now_tick) noexcept;
 
     std::int64_t now_tick_;
+    // Nothing is due before. What was due when it was armed is due whatever the clock says.
+    std::int64_t idle_until_tick_ = std::numeric_limits<std::int64_t>::max();
     std::size_t size_ = 0;
     std::uint32_t levels_in_use_ = 0;
     std::uint64_t slots_in_use_[level_count] = {};

@@ -16,6 +16,8 @@ namespace martlet::inline v0 {
 namespace {
 
 constexpr int events_per_wait = 256;
+// A wait for a timer that is so far off begins with the time at which the turn before began, which saves a look at the clock.
+constexpr duration clock_again_below = std::chrono::milliseconds(100);
 
 [[noreturn]] void refuse(int negated_errno, const char* what) { throw std::system_error(-negated_errno, std::generic_category(), what); }
 
@@ -180,7 +182,7 @@ void loop::run_flush() noexcept {
 time_point loop::next_deadline() const noexcept { return ready_.empty() && flush_.empty() ? wheel_.next_deadline() : now_; }
 
 // Rounded up, so that a timer is due when the wait ends.
-int loop::wait_ms(duration longest) noexcept {
+int loop::wait_ms(duration longest, bool follows_a_turn) noexcept {
     if (!ready_.empty() || !flush_.empty() || longest <= duration::zero()) return 0;
     const time_point due = wheel_.next_deadline();
     constexpr std::int64_t unit = 1'000'000;
@@ -188,7 +190,7 @@ int loop::wait_ms(duration longest) noexcept {
     if (longest != duration::max()) wait = longest.count() / unit + (longest.count() % unit != 0);
     if (due != never) {
         // What ran since the turn began took its time, or nobody turned the loop for a while.
-        now_ = read_clock();
+        if (!follows_a_turn || due - now_ < clock_again_below) now_ = read_clock();
         const std::int64_t until = (due - now_).count();
         const std::int64_t timer = until <= 0 ? 0 : until / unit + (until % unit != 0);
         if (wait < 0 || timer < wait) wait = timer;
@@ -197,13 +199,16 @@ int loop::wait_ms(duration longest) noexcept {
     return static_cast<int>(wait > most ? most : wait);
 }
 
-loop_state loop::turn(duration longest) {
+loop_state loop::turn(duration longest) { return turn(longest, false); }
+
+loop_state loop::turn(duration longest, bool follows_a_turn) {
     MARTLET_ASSERT(detail::current_loop == nullptr || detail::current_loop == this, "one thread turns one loop at a time");
     loop* const outer = std::exchange(detail::current_loop, this);
     kernel::poll_event events[events_per_wait];
     // While pages are kept for the next turns, it wakes once more to give them back if there was none.
     const bool spare = memory_->pages.has_spare();
-    const int timeout = wait_ms(spare && longest > detail::kernel_pages::spare_time ? detail::kernel_pages::spare_time : longest);
+    const int timeout =
+        wait_ms(spare && longest > detail::kernel_pages::spare_time ? detail::kernel_pages::spare_time : longest, follows_a_turn);
     int count;
     if (timeout == 0) {
         count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
@@ -224,7 +229,7 @@ loop_state loop::turn(duration longest) {
         }
     }
     if (spare) memory_->pages.age(now_);
-    if (!wheel_.empty()) wheel_.advance(now_);
+    wheel_.advance(now_);
     if (!run_ready()) return loop_state::handed_over;
     run_flush();
     waiting_.store(true, std::memory_order_relaxed);
@@ -236,8 +241,10 @@ loop_state loop::drive(const bool& until) {
     sigpipe_guard blocked;
     sigpipe_blocked_ = true;
     sigpipe_is_others_ = blocked.found_pending();
+    bool follows_a_turn = false;
     while (!until && !stopping_) {
-        if (turn(duration::max()) == loop_state::handed_over) return loop_state::handed_over;
+        if (turn(duration::max(), follows_a_turn) == loop_state::handed_over) return loop_state::handed_over;
+        follows_a_turn = true;
     }
     sigpipe_blocked_ = false;
     return stopping_ ? loop_state::stopped : loop_state::running;

@@ -182,7 +182,8 @@ private:
     bool run_ready() noexcept;
     void run_flush() noexcept;
     void run_posted() noexcept;
-    int wait_ms(duration longest) noexcept;
+    loop_state turn(duration longest, bool follows_a_turn);
+    int wait_ms(duration longest, bool follows_a_turn) noexcept;
     bool run_last() noexcept;
     loop_state drive(const bool& until);
     static void run_mailbox(ready_node& node) noexcept;
