@@ -140,12 +140,12 @@ def ratio_bar(context, name, shape, depth, connections, limit):
 
 def d1(context):
     """CPU per request over the floor, one request per write, 64 connections"""
-    return ratio_bar(context, "cpu-d1", "bare", 1, 64, 1.06)
+    return ratio_bar(context, "cpu-d1", "bare", 1, 64, 1.04)
 
 
 def d16(context):
     """CPU per request over the floor, 16 pipelined, 256 connections"""
-    return ratio_bar(context, "cpu-d16", "bare", 16, 256, 1.30)
+    return ratio_bar(context, "cpu-d16", "bare", 16, 256, 1.25)
 
 
 def d1_browser(context):
@@ -155,4 +155,4 @@ def d1_browser(context):
 
 def d16_browser(context):
     """CPU per request over the floor with twelve headers, 16 pipelined, 256 connections"""
-    return ratio_bar(context, "cpu-d16-browser", "browser", 16, 256, 1.50)
+    return ratio_bar(context, "cpu-d16-browser", "browser", 16, 256, 1.42)

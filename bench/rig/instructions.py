@@ -11,8 +11,8 @@ from .verdicts import PASS, FAIL, Result
 
 DEPTH = 16
 BATCHES = 300  # the longer run stays below the requests that a server takes on one connection
-LIMIT = 550
-BROWSER_LIMIT = 1800
+LIMIT = 530
+BROWSER_LIMIT = 1550
 START_SECONDS = 60
 
 
