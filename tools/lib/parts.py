@@ -178,7 +178,8 @@ def fuzz_one(program):
 
 def conformance():
     build("release", "martlet-servers")
-    return script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
+    outcomes = script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
+    return outcomes + script_cases("conformance", "client_over_sockets", ["tests/conformance/client_over_sockets", BUILD / "release/bin"])
 
 
 def oracles():
