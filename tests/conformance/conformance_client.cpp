@@ -35,7 +35,7 @@ constexpr std::string_view help =
     "Makes one exchange with 127.0.0.1:N for each line of standard input, and tells what became of it in one line, with tabs between.\n"
     "A line has words with spaces between: NAME METHOD TARGET HOST, then any of\n"
     "  first=N step=N   the first bytes of the answer that are looked at, and how many are read at a time from then on; 16384\n"
-    "  within=MS        how long the whole exchange may take; 5000\n"
+    "  within=MS        how long the whole exchange may take; 15000\n"
     "  content_max=N    the most content that is taken; 1048576\n"
     "  length=N         sends N bytes of content with Content-Length\n"
     "  chunked=N        sends N bytes of content in chunks\n"
@@ -115,7 +115,7 @@ public:
     std::vector<std::string> fields;
     std::uint64_t first = 16384;
     std::uint64_t step = 16384;
-    std::uint64_t within_ms = 5000;
+    std::uint64_t within_ms = 15000;
     std::uint64_t content_max = 1 << 20;
     std::uint64_t content_bytes = 0;
     body_framing content;
