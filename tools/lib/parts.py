@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import gtest
-from .outcome import FAILED, PASSED, failed, passed, skipped  # noqa: F401
+from .outcome import FAILED, PASSED, SKIPPED, failed, passed, skipped  # noqa: F401
 from .process import indented, run, show
 
 ROOT = Path(__file__).resolve().parent.parent.parent
