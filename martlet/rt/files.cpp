@@ -10,6 +10,8 @@ namespace martlet::inline v0 {
 namespace {
 
 result<descriptor> open_now(const std::string& path, file_mode mode) {
+    // The system would read the name up to there, and open another file.
+    if (path.find('\0') != path.npos) return failure(error::system(ENOENT));
     int opened;
     do {
         opened = kernel::file_open(path.c_str(), mode);

@@ -88,6 +88,22 @@ TEST_F(Files, FailuresAreToldAsTheSystemTellsThem) {
     }());
 }
 
+// The system would take such a name for the shorter one before the NUL.
+TEST_F(Files, ANameWithNulIsThatOfNoFile) {
+    on.run([&]() -> task<> {
+        const auto written = co_await write_file(pool, path, "private");
+        EXPECT_TRUE(written);
+        const std::string longer = path + std::string("\0.txt", 5);
+        const auto read = co_await read_file(pool, longer, 100);
+        EXPECT_FALSE(read);
+        EXPECT_TRUE(!read && read.error().is_system(ENOENT));
+        const auto over = co_await write_file(pool, longer, "public");
+        EXPECT_FALSE(over);
+        const auto still = co_await read_file(pool, path, 100);
+        EXPECT_EQ(still, "private");
+    }());
+}
+
 TEST_F(Files, PositionsFactsAndAppending) {
     on.run([&]() -> task<> {
         auto opened = co_await file::open(pool, path, file_mode::read_write);

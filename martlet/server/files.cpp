@@ -53,6 +53,8 @@ result<opened> with_facts(int number) {
 }
 
 result<opened> open_now(const std::string& path) {
+    // The system would read the name up to there, and open another file.
+    if (path.find('\0') != path.npos) return failure(error::system(ENOENT));
     int number;
     do {
         number = kernel::file_open(path.c_str(), kernel::open_mode::read);

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import gtest
-from .outcome import FAILED, PASSED, failed, passed, skipped  # noqa: F401
+from .outcome import FAILED, PASSED, SKIPPED, failed, passed, skipped  # noqa: F401
 from .process import indented, run, show
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -178,7 +178,8 @@ def fuzz_one(program):
 
 def conformance():
     build("release", "martlet-servers")
-    return script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
+    outcomes = script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
+    return outcomes + script_cases("conformance", "client_over_sockets", ["tests/conformance/client_over_sockets", BUILD / "release/bin"])
 
 
 def oracles():

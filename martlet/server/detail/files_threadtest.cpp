@@ -179,9 +179,14 @@ TEST(files, one_by_its_path) {
         auto sent = co_await res.file(www.path("none"));
         EXPECT_TRUE(sent.has_value());
     });
+    app.get("/cut", [&](request&, response& res) -> task<> {
+        auto sent = co_await res.file(www.path(std::string_view("secret.txt\0.png", 15)));
+        EXPECT_TRUE(sent.has_value());
+    });
     test_client client(app);
     EXPECT_EQ(client.get("/report").content(), "secret");
     EXPECT_EQ(client.get("/none").status(), 404);
+    EXPECT_EQ(client.get("/cut").status(), 404);
 }
 
 TEST(files, are_exact_on_a_connection) {

@@ -102,5 +102,49 @@ TEST(request_encoder, fields_of_the_caller) {
     }
 }
 
+// Each byte at the start, in the middle and at the end of each part that a caller gives: what is not refused is read back as what it was, with
+// no line more than was meant.
+TEST(request_encoder, no_byte_breaks_out_of_its_place) {
+    enum part { method, target, query, host, name, value, protocol, parts };
+    std::size_t taken = 0;
+    for (int which = 0; which < parts; ++which) {
+        for (int place = 0; place < 3; ++place) {
+            for (int byte = 0; byte < 256; ++byte) {
+                std::string text[parts] = {"GET", "/ab", "/?ab", "t.example", "X-Own", "ab", "foo"};
+                std::string& changed = text[which];
+                const std::size_t begin = which == target ? 1 : which == query ? 2 : 0;
+                const std::size_t at = place == 0 ? begin : place == 1 ? begin + 1 : changed.size();
+                changed.insert(at, 1, static_cast<char>(byte));
+                const std::string& wanted = which == query ? text[query] : text[target];
+
+                const auto start = request_start::make(text[method], wanted, text[host]);
+                const auto own = token::make(text[name]);
+                const auto given = field_value::make(text[value]);
+                const auto asked = field_value::make(text[protocol]);
+                const bool breaks = byte == '\r' || byte == '\n' || byte == 0;
+                EXPECT_FALSE(breaks && start && own && given && asked) << which << " " << place << " " << byte;
+                if (!start || !own || !given || !asked) continue;
+                ++taken;
+                char line[64];
+                const std::string_view extra(line, try_encode_request_field(line, *own, *given));
+                const auto options = request_options().upgrade(*asked);
+                std::vector<char> room(request_head_bytes_max(*start, options, extra));
+                const std::string head(room.data(), try_encode_request_head(room.data(), *start, options, extra));
+                testing::delivery in(head, head_limits());
+                const parse_status status = in.give(head.size(), parser_kind::scalar);
+                ASSERT_TRUE(status.is_complete()) << head;
+                EXPECT_EQ(status.consumed(), head.size());
+                EXPECT_EQ(in.head().method_text(), text[method]);
+                EXPECT_EQ(in.head().target(), wanted);
+                EXPECT_EQ(in.head().field(http::field_id::host), text[host]);
+                EXPECT_EQ(in.head().field(text[name]), text[value]);
+                EXPECT_EQ(in.head().field(http::field_id::upgrade), text[protocol]);
+                EXPECT_EQ(in.head().field_count(), 4u) << head;
+            }
+        }
+    }
+    EXPECT_GT(taken, 2000u);
+}
+
 }  // namespace
 }  // namespace martlet::http1

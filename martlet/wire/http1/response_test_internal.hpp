@@ -58,16 +58,18 @@ public:
     std::size_t consumed() const { return consumed_; }
 
 private:
+    // The block ends where the bytes do, so that a look beyond them shows; it is made once, since a content may have many pieces.
     void feed(std::string_view bytes) {
+        const std::unique_ptr<char[]> block(new char[bytes.size()]);
+        bytes.copy(block.get(), bytes.size());
+        std::string_view left(block.get(), bytes.size());
         content_step step{0, {}, content_->state()};
         do {
-            const std::unique_ptr<char[]> block(new char[bytes.size()]);
-            bytes.copy(block.get(), bytes.size());
-            step = content_->feed({block.get(), bytes.size()});
+            step = content_->feed(left);
             text_ += step.content;
             consumed_ += step.consumed;
-            bytes.remove_prefix(std::min(step.consumed, bytes.size()));
-        } while (step.state == content_state::more && !bytes.empty());
+            left.remove_prefix(std::min(step.consumed, left.size()));
+        } while (step.state == content_state::more && !left.empty());
         look(step.state);
     }
     void look(content_state state) {
