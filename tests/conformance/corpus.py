@@ -126,7 +126,8 @@ def taken_apart(data, to_head, closed=False):
             return heard
         if status < 200:
             continue
-        body = content_of(data, at, head, status, answered < len(to_head) and to_head[answered])
+        only_head = answered < len(to_head) and to_head[answered]
+        body = content_of(data, at, head, 204 if only_head else status, closed)
         answered += 1
         if body is None:
             heard.statuses.pop()
@@ -139,8 +140,9 @@ def taken_apart(data, to_head, closed=False):
     return heard
 
 
-def content_of(data, at, head, status, only_head):
-    if only_head or status in (204, 304):
+def content_of(data, at, head, status, closed):
+    """(content, where it ends), or None while it is not there; without a length it ends with the connection."""
+    if status in (204, 304):
         return b"", at
     if b"\r\ntransfer-encoding: chunked\r\n" in head:
         try:
@@ -149,7 +151,7 @@ def content_of(data, at, head, status, only_head):
             return None
     length = re.search(rb"\r\ncontent-length: (\d+)\r\n", head)
     if not length:
-        return None
+        return (data[at:], len(data)) if closed else None
     end = at + int(length[1])
     return (data[at:end], end) if end <= len(data) else None
 

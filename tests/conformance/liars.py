@@ -48,6 +48,8 @@ LIES = (
         (answer(200, b"hello"), False), (answer(200, b"hellO"), False)),
     Lie("speaks_http_behind_101", corpus.Case("upgrade", GET, "101", []), (b"HTTP/1.1 101 x\r\n\r\n", False),
         (b"HTTP/1.1 101 x\r\n\r\n" + answer(200), False)),
+    Lie("sends_the_content_of_a_head", corpus.Case("head", b"HEAD" + BAD[3:], "400", []), (answer(400, b"why", True)[:-3], True),
+        (answer(400, b"why", True), True)),
     Lie("takes_an_answer_that_is_not_listed", corpus.Case("other", BAD, "400", ["501"]), REFUSED, (answer(501, close=True), True)),
 )  # fmt: skip
 # One that is listed is no lie.
@@ -71,21 +73,22 @@ async def play(script, request, reader, writer):
     writer.close()
 
 
-async def judged(script, case, run):
+async def judged(script, case, ask_all):
+    """What was wrong, for each connection."""
     serving = await asyncio.start_server(lambda reader, writer: play(script, case.request, reader, writer), "127.0.0.1", 0)
     async with serving:
-        results = await run(serving.sockets[0].getsockname()[1], [case], exchange.Bounds(answer=1.0, quiet=0.05))
-    return results
+        runs = await ask_all(serving.sockets[0].getsockname()[1], [case], exchange.Bounds(answer=1.0, quiet=1.0))
+    return [each.wrong for each in runs]
 
 
-async def caught(run):
-    """(name, what is wrong with the judge or None) for each lie; `run` is the judge."""
+async def caught(ask_all):
+    """(name, what is wrong with the judge or None) for each lie; `ask_all` is the judge."""
 
     async def one(lie):
-        honest = await judged(lie.honest, lie.case, run)
-        if wrong := next((each[4] for each in honest if each[4]), None):
-            return lie.name, f"the honest answer is refused: {wrong}"
-        if lie.lies and not all(each[4] for each in await judged(lie.lies, lie.case, run)):
+        refused = [wrong for wrong in await judged(lie.honest, lie.case, ask_all) if wrong]
+        if refused:
+            return lie.name, f"the honest answer is refused: {refused[0]}"
+        if lie.lies and not all(await judged(lie.lies, lie.case, ask_all)):
             return lie.name, "the lie is believed"
         return lie.name, None
 
