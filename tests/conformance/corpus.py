@@ -29,6 +29,10 @@ class Case:
     content: bytes | None = None
     note: str = ""
 
+    def __post_init__(self):
+        # Of each request, whether it asks for a head only.
+        self.to_head = [method == b"HEAD" for method in METHOD.findall(self.request)]
+
     @property
     def answers(self):
         return [self.expected] if self.taken is None else [self.expected, self.taken]
@@ -80,20 +84,20 @@ class Heard:
 
 def chunks_of(data, at):
     """(content, where it ends), or None while it is not there."""
-    content = b""
+    pieces = []
     while True:
         end = data.find(b"\r\n", at)
         if end < 0:
             return None
         size = int(data[at:end], 16)
-        if size == 0:
-            return (content, end + 4) if data[end + 2 : end + 4] == b"\r\n" else None
-        if len(data) < end + 4 + size:
-            return None
-        content += data[end + 2 : end + 2 + size]
-        if data[end + 2 + size : end + 4 + size] != b"\r\n":
-            raise ValueError("a chunk that does not end")
         at = end + 4 + size
+        if len(data) < at:
+            return None
+        if data[at - 2 : at] != b"\r\n":
+            raise ValueError("a chunk that does not end")
+        if size == 0:
+            return b"".join(pieces), at
+        pieces.append(data[end + 2 : at - 2])
 
 
 def first_answer_bytes(data):
@@ -101,10 +105,6 @@ def first_answer_bytes(data):
     end = data.find(b"\r\n\r\n")
     body = content_of(data, end + 4, data[: end + 2].lower(), 200, False) if end >= 0 and data.startswith(b"HTTP/1.1 200 ") else None
     return body and body[1]
-
-
-def heads_asked_for(request):
-    return [method == b"HEAD" for method in METHOD.findall(request)]
 
 
 def taken_apart(data, to_head, closed=False):

@@ -121,10 +121,8 @@ async def ask(port, case, pieces, state, bounds):
 
 
 async def hear(peer, case, skip, bounds):
-    to_head = corpus.heads_asked_for(case.request)
-
     def now(closed):
-        return corpus.taken_apart(peer.data[skip:], to_head, closed)
+        return corpus.taken_apart(peer.data[skip:], case.to_head, closed)
 
     give_up = time.monotonic() + bounds.answer
     while not peer.ended:
