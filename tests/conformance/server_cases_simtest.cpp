@@ -25,7 +25,7 @@ using server::testing::sim_server;
 constexpr std::string_view good = "GET / HTTP/1.1\r\nHost: t.example\r\n\r\n";
 constexpr std::size_t every_place_bytes = 4096;
 #if defined(MARTLET_SANITIZED)
-constexpr std::size_t splits_max = 6;
+constexpr std::size_t splits_max = 2;
 #else
 constexpr std::size_t splits_max = every_place_bytes;
 #endif
