@@ -61,6 +61,11 @@ inline void add_routes(router& app, bool streams) {
             co_return;
         });
     }
+    if (streams) {
+        app.post("/small", echo_streamed, route_options().body_bytes_max(10));
+    } else {
+        app.post("/small", echo_whole, route_options().body_bytes_max(10));
+    }
     app.get("/status/204", [](request&, response& res) { res.empty(204); });
     app.get("/status/304", [](request&, response& res) { res.empty(304); });
     app.get("/ws", open_socket);

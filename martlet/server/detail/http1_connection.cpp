@@ -368,7 +368,7 @@ void http1_connection::timed_out() noexcept {
             return;
         }
         hit("head_timeout");
-        encode_refusal(408, "the request's head did not arrive in time");
+        encode_refusal(408, "the request's head did not arrive in time", pending_->bytes.view());
         must_linger_ = true;
         reason_ = close_reason::timed_out;
         disarm_input();

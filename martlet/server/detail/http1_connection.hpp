@@ -154,8 +154,9 @@ private:
     void ended(http1_exchange& x) noexcept;
     void run_after_collecting(http1_open_exchange& x) noexcept;
     bool stopped_before(http1_open_exchange& x) noexcept;
-    void refuse(error why) noexcept;
-    void encode_refusal(int status, std::string_view why, std::string_view fields = {}) noexcept;
+    void refuse(error why, std::string_view refused) noexcept;
+    /// `refused` begins with what has come of the request: the answer to HEAD has no content.
+    void encode_refusal(int status, std::string_view why, std::string_view refused, std::string_view fields = {}) noexcept;
     http1::persistence persistence_for(const http1_exchange& x) noexcept;
 
     // Content: http1_connection_content.cpp.

@@ -57,7 +57,7 @@ void http1_connection::give_way() noexcept {
         }
         return;
     case burden::head:
-        encode_refusal(why.http_status(), why.text(), "Retry-After: 1\r\n");
+        encode_refusal(why.http_status(), why.text(), pending_->bytes.view(), "Retry-After: 1\r\n");
         must_linger_ = true;
         reason_ = close_reason::over_limit;
         disarm_input();

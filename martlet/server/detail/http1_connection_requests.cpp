@@ -99,7 +99,7 @@ bool http1_connection::serve(buffer& in) noexcept {
     while (!rest.empty()) {
         const http1::parse_status parsed = http1::parse_request(rest, head_bounds, x.head, resume);
         if (!parsed.is_complete()) [[unlikely]] {
-            if (parsed.is_failed()) refuse(parsed.error());
+            if (parsed.is_failed()) refuse(parsed.error(), rest);
             break;
         }
         rest = rest.from(parsed.consumed());
@@ -533,29 +533,33 @@ void http1_connection::call_returned(call_note& note) noexcept {
 }
 
 void http1_connection::begin_refusing() noexcept {
-    encode_refusal(503, "the server has as many connections as it takes", "Retry-After: 1\r\n");
+    encode_refusal(503, "the server has as many connections as it takes", {}, "Retry-After: 1\r\n");
     must_linger_ = true;
     reason_ = close_reason::over_limit;
     move_to(state::finishing);
     queue_output();
 }
 
-void http1_connection::encode_refusal(int status, std::string_view why, std::string_view fields) noexcept {
+void http1_connection::encode_refusal(int status, std::string_view why, std::string_view refused, std::string_view fields) noexcept {
     constexpr std::size_t text_bytes_max = 256;
     const std::string_view shown = why.substr(0, text_bytes_max);
     char* at = out_.cork(http1::encoded_bytes_max(http::media::text, fields) + text_bytes_max + 1);
     if (at == nullptr) return;
     char* end = http1::encode_head(at, status, http::media::text, http1::body_framing::length(shown.size() + 1), fields,
                                    http1::persistence::close, worker_.prefix());
-    std::memcpy(end, shown.data(), shown.size());
-    end += shown.size();
-    *end++ = '\n';
+    if (refused.starts_with("\r\n")) refused.remove_prefix(2);
+    // RFC 9110 section 9.3.2
+    if (!refused.starts_with("HEAD ")) {
+        std::memcpy(end, shown.data(), shown.size());
+        end += shown.size();
+        *end++ = '\n';
+    }
     out_.commit(static_cast<std::size_t>(end - at));
 }
 
-void http1_connection::refuse(error why) noexcept {
+void http1_connection::refuse(error why, std::string_view refused) noexcept {
     if (worker_.watcher != nullptr) worker_.watcher->refused(id(), why);
-    encode_refusal(why.http_status(), why.text());
+    encode_refusal(why.http_status(), why.text(), refused);
     must_linger_ = true;
     reason_ = close_reason::refused;
     move_to(state::finishing);

@@ -412,6 +412,30 @@ TEST(http1_refusals, each_is_answered_with_its_status_and_closed_without_a_reset
     }
 }
 
+// RFC 9110 section 9.3.2
+TEST(http1_refusals, of_a_request_for_a_head_have_no_content) {
+    const std::string_view refused[] = {
+        "HEAD / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "\r\nHEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        "HEAD * HTTP/1.1\r\nHost: a\r\n\r\n",
+        "HEAD / HTTP/2.0\r\nHost: a\r\n\r\n",
+    };
+    for (const std::string_view bytes : refused) {
+        for (const bool split : {false, true}) {
+            bench server;
+            add_routes(server);
+            client peer(server);
+            const std::size_t first = split ? 9 : 0;
+            EXPECT_EQ(peer.ask(bytes.substr(0, first)), "");
+            const auto answers = answers_in(peer.ask(bytes.substr(first)), {0});
+            ASSERT_EQ(answers.size(), 1u) << bytes;
+            EXPECT_GE(answers[0].status, 400);
+            EXPECT_EQ(answers[0].content, "");
+            EXPECT_TRUE(peer.saw_end());
+        }
+    }
+}
+
 TEST(http1_refusals, limits_are_those_of_the_server) {
     bench server;
     add_routes(server);
