@@ -77,10 +77,8 @@ def line_fault(line):
     if not size or len(size) > 16 or int(size, 16) >= 1 << 63:
         return "size"
     rest = line[len(size) :]
-    if b"\n" in rest:
-        return "lf"
-    if b"\r" in rest:
-        return "cr"
+    if lone := re.search(rb"[\r\n]", rest):
+        return "cr" if lone[0] == b"\r" else "lf"
     if rest and not re.match(rb"[ \t]*;", rest):
         return "size"
     return None if EXTENSION.fullmatch(rest) else "extension"
@@ -159,7 +157,7 @@ def lone_line_end_first(v):
 
 
 def spaces_in_line(v):
-    return len(v.words) != 3
+    return len(v.words) != 3 or b"" in v.words
 
 
 def bad_method(v):
@@ -219,6 +217,10 @@ def dot_segments(v):
 def target_authority(v):
     host = host_of_target(v.target)
     return host is not None and not authority_is_good(host) or v.method == b"CONNECT" and not authority_is_good(v.target)
+
+
+def target_host_escape(v):
+    return v.method == b"CONNECT" and b"%" in v.target
 
 
 def target_port_missing(v):
@@ -292,9 +294,9 @@ def tiny_chunks(v):
 
 
 def huge_chunk(v):
-    """The last size that can be read is near 2^63."""
-    line = v.chunks()[1]
-    return bool(re.match(rb"[4-7][0-9A-Fa-f]{15}", line))
+    """The last size that can be read, so large that a further digit does not fit."""
+    size = re.match(rb"[0-9A-Fa-f]{1,16}", v.chunks()[1])
+    return bool(size) and int(size[0], 16) >= 1 << 55
 
 
 def no_host(v):
@@ -416,6 +418,12 @@ def close_in_words(v):
     """The message before says close, but not as an option by itself."""
     options = v.before.list(b"connection") if v.before else []
     return b"close" not in options and any(b"close" in option for option in options)
+
+
+def keep_alive_in_second_line(v):
+    """The message before is of HTTP/1.0 and says so."""
+    lines = v.before.values(b"connection") if v.before and version_1_0(v.before) else []
+    return any(b"keep-alive" in line.lower() for line in lines[1:]) and b"keep-alive" not in lines[0].lower()
 
 
 def list_twice(v):
