@@ -56,15 +56,21 @@ def differences(data, ours, theirs):
     for index in range(max(len(ours["messages"]), len(theirs["messages"])) + 1):
         mine, yours = became(ours, index), became(theirs, index)
         message = data[start:]
-        if mine != "accepts" and yours != "accepts" and mine == yours:
+        if mine == yours == "refuses":
+            # Whose fault it is: 4xx or 5xx. llhttp leaves the status to its caller.
+            classes = [answer.get("status", 0) // 100 for answer in (ours, theirs)]
+            if all(classes) and classes[0] != classes[1]:
+                found.append(Difference("status", message, ours["why"], theirs["why"], before, ours["status"], theirs["status"]))
+            return found
+        if mine == yours == "waits":
             return found
         # What follows a head that left HTTP behind it was not read.
         left = theirs["end"] == "tunnel" and index + 1 >= len(theirs["messages"])
         if left and (yours != "accepts" or mine != "accepts" and ours["in"] == "content"):
             return found
         if mine != "accepts" or yours != "accepts":
-            found.append(Difference(f"{mine}/{yours}", message, ours["why"] if mine == "refuses" else "", theirs["why"] if yours == "refuses" else "", before))
-            return found
+            reasons = (ours["why"] if mine == "refuses" else "", theirs["why"] if yours == "refuses" else "")
+            return [*found, Difference(f"{mine}/{yours}", message, *reasons, before)]
         one, other = completed(ours["messages"][index]), theirs["messages"][index]
         parts = [part for part, same in PARTS.items() if part in other and same(one[part]) != same(other[part])]
         found += [Difference(part, message, "", "", before, one[part], other[part]) for part in parts]

@@ -36,7 +36,7 @@ def read(data):
             try:
                 event = connection.next_event()
             except h11.RemoteProtocolError as error:
-                return told("refused", str(error))
+                return told("refused", str(error)) | {"status": error.error_status_hint}
             if event is h11.NEED_DATA:
                 # Empty lines before a request say nothing yet.
                 return told("more" if head or data[at:].strip(b"\r\n") else "done")

@@ -4,6 +4,7 @@ goes to a server here that tells what came; the client's bytes are followed by t
 import asyncio
 import json
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -81,7 +82,7 @@ def answer_of(output):
         if shown:
             messages.append(json.loads(bytes.fromhex(text(shown[1]))))
         elif status >= 400:
-            return {"messages": messages, "end": "refused", "why": str(status)}
+            return {"messages": messages, "end": "refused", "why": str(status), "status": status}
     return {"messages": messages, "end": "more", "why": ""}
 
 
@@ -130,4 +131,6 @@ async def main(nginx):
             behind.close()
 
 
+# The end of this program is the end of nginx and of its folder.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 asyncio.run(main(sys.argv[1]))

@@ -32,7 +32,10 @@ def another_target(answer):
 def accepts_more(answer):
     """A codec that is pleased with what it refused."""
     if answer["end"] == "refused":
-        message = {"method": "GET", "target": "/", "version": "1.1", "body": "", "fields": [], "trailers": [], "keep": True, "at": answer["at"] + 1}
+        message = {
+            "method": "GET", "target": "/", "version": "1.1", "body": "", "fields": [], "trailers": [], "keep": True,
+            "at": answer["at"] + 1,
+        }
         answer["messages"].append(message)
         answer["end"] = "done"
 

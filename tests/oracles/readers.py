@@ -1,6 +1,8 @@
 """The programs that read requests: each takes many inputs at once and tells what it made of them."""
 
+import contextlib
 import json
+import os
 import shutil
 import signal
 import struct
@@ -46,9 +48,16 @@ class Reader:
         return json.loads(lines[0]), [json.loads(line) for line in lines[1:]]
 
     def stop(self):
+        """Nothing of it is left, also not what it started."""
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                pass
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 def python_with_h11():

@@ -68,7 +68,7 @@ public:
         std::string out = "{\"messages\":[";
         while (end_.empty() && read_message(out)) {
         }
-        out += "],\"at\":" + std::to_string(at_) + ',';
+        out += "],\"at\":" + std::to_string(at_) + ",\"status\":" + std::to_string(status_) + ',';
         add_member(out, "why", why_);
         add_member(out, "in", in_content_ ? "content" : "head");
         out += "\"end\":";
@@ -77,10 +77,14 @@ public:
     }
 
 private:
-    bool stop(std::string_view end, std::string_view why = {}) {
+    bool stop(std::string_view end) {
         end_ = end;
-        why_ = why;
         return false;
+    }
+    bool refuse(const error& why) {
+        why_ = why.text();
+        status_ = why.http_status();
+        return stop("refused");
     }
 
     bool read_message(std::string& out) {
@@ -90,7 +94,7 @@ private:
         resume_state resume;
         const padded_view rest = bytes_.padded().from(at_);
         const parse_status status = parse_request(rest, head_limits_, head, resume);
-        if (status.is_failed()) return stop("refused", status.error().text());
+        if (status.is_failed()) return refuse(status.error());
         if (status.needs_more()) return stop(rest.view() == "\r\n" || rest.view() == "\r" ? "done" : "more");
 
         // What follows a CONNECT is no content (RFC 9110 section 9.3.6): a server refuses it and closes.
@@ -104,7 +108,7 @@ private:
             content += step.content;
             used += step.consumed;
         }
-        if (decoder.state() == content_state::failed) return stop("refused", decoder.error().text());
+        if (decoder.state() == content_state::failed) return refuse(decoder.error());
         if (decoder.state() == content_state::more) return stop("more");
 
         if (at_ != 0) out += ',';
@@ -129,6 +133,7 @@ private:
     bool in_content_ = false;
     std::string_view end_;
     std::string_view why_;
+    int status_ = 0;
 };
 
 }  // namespace

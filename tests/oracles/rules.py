@@ -1,5 +1,5 @@
-"""What is wrong, or only unusual, with a message: the conditions that rows of the table name. Written from the RFCs, not from the parser that
-they judge, and loosely: each looks at the bytes alone."""
+"""What is wrong, or only unusual, with a message: the conditions that rows of the table name. Written from the RFCs, not from the parser
+that they judge, and loosely: each looks at the bytes alone."""
 
 import ipaddress
 import re
@@ -17,10 +17,15 @@ EXTENSION = re.compile(rb"(?:[ \t]*;[ \t]*" + TCHAR + rb"+(?:[ \t]*=[ \t]*(?:" +
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 ONCE = {
     b"host", b"content-length", b"content-type", b"user-agent", b"referer", b"range", b"authorization", b"date",
-    b"if-modified-since", b"if-unmodified-since", b"if-range", b"from", b"max-forwards", b"origin", b"proxy-authorization", b"content-range",
-    b"content-disposition", b"content-encoding", b"content-language", b"sec-websocket-key", b"sec-websocket-version", b"last-event-id",
+    b"if-modified-since", b"if-unmodified-since", b"if-range", b"max-forwards", b"origin", b"proxy-authorization", b"content-range",
+    b"sec-websocket-key", b"sec-websocket-version",
 }
 FRAMING_TRAILERS = {b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", b"upgrade"}
+DROPPED_TRAILERS = set(
+    b"keep-alive te trailer http2-settings max-forwards authorization proxy-authorization cookie set-cookie content-encoding content-type "
+    b"content-range content-language content-disposition cache-control pragma age date expires vary location range if-match if-none-match "
+    b"forwarded".split()
+)
 NODE_METHODS = set(
     b"DELETE GET HEAD POST PUT CONNECT OPTIONS TRACE COPY LOCK MKCOL MOVE PROPFIND PROPPATCH SEARCH UNLOCK BIND REBIND UNBIND ACL REPORT "
     b"MKACTIVITY CHECKOUT MERGE M-SEARCH NOTIFY SUBSCRIBE UNSUBSCRIBE PATCH PURGE MKCALENDAR LINK UNLINK SOURCE QUERY".split()
@@ -74,12 +79,12 @@ class View:
 def line_fault(line):
     """What is wrong with the size line of a chunk."""
     size = re.match(rb"[0-9A-Fa-f]*", line)[0]
-    if not size or len(size) > 16 or int(size, 16) >= 1 << 63:
+    if not size or len(size) > 16:
         return "size"
     rest = line[len(size) :]
     if lone := re.search(rb"[\r\n]", rest):
         return "cr" if lone[0] == b"\r" else "lf"
-    if rest and not re.match(rb"[ \t]*;", rest):
+    if int(size, 16) >= 1 << 63 or rest and not re.match(rb"[ \t]*;", rest):
         return "size"
     return None if EXTENSION.fullmatch(rest) else "extension"
 
@@ -370,6 +375,13 @@ def unknown_coding(v):
     return any(coding != b"chunked" for coding in v.list(b"transfer-encoding"))
 
 
+def other_coding(v):
+    """Transfer-Encoding is there and is not "chunked" with spaces around it."""
+    found = re.finditer(rb"(?im)(?:^|(?<=\r))[ \t]*transfer-encoding(.*?)\r?$", v.start + b"\r\n")
+    lines = [each[1].lower() for each in found]
+    return bool(lines) and (not re.fullmatch(rb": *chunked *", b",".join(lines)) or folded(v))
+
+
 def tab_around_value(v):
     return any(re.match(rb"(?i)(?:transfer-encoding|host|content-length):(?: *\t|.*\t *$)", line, re.S) for line in v.lines)
 
@@ -432,17 +444,6 @@ def list_twice(v):
 
 def keep_alive_1_0(v):
     return version_1_0(v) and b"keep-alive" in v.list(b"connection")
-
-
-def content_is_short(v):
-    """The message ends before its content does."""
-    return v.head_is_whole
-
-
-DROPPED_TRAILERS = set(
-    b"keep-alive te trailer http2-settings max-forwards authorization proxy-authorization cookie set-cookie content-encoding content-type content-range "
-    b"content-language content-disposition cache-control pragma age date expires vary location range if-match if-none-match forwarded".split()
-)
 
 
 def dropped_trailer(v):

@@ -20,6 +20,8 @@ SECTIONS = (
     ("other", "Both accept, and do not read the same"),
     ("stricter", "Martlet refuses, another does not"),
 )
+PEER = re.compile(r"(\w+)(?:(<|>=)([\d.]+))?")
+SIGNS = {"<": "before", ">=": "from"}
 TITLES = {"h11": "h11", "llhttp": "llhttp", "go": "Go", "nginx": "nginx"}
 
 
@@ -27,7 +29,7 @@ TITLES = {"h11": "h11", "llhttp": "llhttp", "go": "Go", "nginx": "nginx"}
 class Row:
     id: str
     peers: list  # names, each perhaps with a bound: "llhttp<8"
-    kind: str
+    kind: str  # of KINDS, or of a Difference; several with "|" between
     when: str  # a condition of rules.py, several with "and" between
     rfc: str
     martlet: str
@@ -44,7 +46,7 @@ class Row:
         return any(applies(each, peer, version) for each in self.peers)
 
     def explains(self, difference, view):
-        if difference.kind not in KINDS.get(self.kind, (self.kind,)):
+        if not any(difference.kind in KINDS.get(kind, (kind,)) for kind in self.kind.split("|")):
             return False
         if self.why and difference.why != self.why or self.peer_why and self.peer_why not in difference.peer_why:
             return False
@@ -60,7 +62,7 @@ def expanded(text):
 
 
 def applies(each, peer, version):
-    name, sign, bound = re.fullmatch(r"(\w+)(?:(<|>=)([\d.]+))?", each).groups()
+    name, sign, bound = PEER.fullmatch(each).groups()
     if name != peer:
         return False
     if not sign:
@@ -96,8 +98,8 @@ message ends, and whether the connection goes on; of Go not where a message ends
 as it hands them to a server behind it. A difference that no row explains fails the test, and so does a row that its examples do not show
 any more. A row holds only for bytes that meet its condition, which is written apart from the parser (`tests/oracles/rules.py`).
 
-Not compared: what follows CONNECT, where HTTP ends; with llhttp, what follows an offer to upgrade, since Node tells of no error behind it; the
-content of a message that is not whole yet; which status a refusal has.
+Not compared: what follows CONNECT, where HTTP ends; with llhttp, what follows an offer to upgrade, since Node tells of no error behind it;
+the content of a message that is not whole yet; of a refusal more than whether its status is a 4xx or a 5xx.
 
     tests/oracles/differences build/release/bin                                                   # as ./test does, h11 and llhttp
     tests/oracles/differences build/release/bin --seed 7 --count 50000 --with h11,llhttp,go,nginx
@@ -105,22 +107,22 @@ content of a message that is not whole yet; which status a refusal has.
 """
 
 
-def literal(text):
-    shown = json.dumps(text).replace("\\u00", "\\x").replace("|", "\\x7c")
-    return f"`{shown}`" if "`" not in shown else f"`` {shown} ``"
-
-
 def peers_shown(peers):
-    return ", ".join(re.sub(r"^(\w+)(?:(<|>=)([\d.]+))?$", lambda found: TITLES[found[1]] + (f" {'before' if found[2] == '<' else 'from'} {found[3]}" if found[2] else ""), each) for each in peers)
+    parts = [PEER.fullmatch(each).groups() for each in peers]
+    return ", ".join(TITLES[name] + (f" {SIGNS[sign]} {bound}" if sign else "") for name, sign, bound in parts)
+
+
+def section_of(row):
+    first = row.kind.split("|")[0]
+    return first if first in KINDS else "other"
 
 
 def page(rows):
     parts = [HEAD]
     for kind, title in SECTIONS:
-        chosen = [row for row in rows if (row.kind if row.kind in KINDS else "other") == kind]
+        chosen = [row for row in rows if section_of(row) == kind]
         parts.append(f"\n## {title}\n")
         for row in chosen:
-            parts.append(
-                f"\n**{row.id}** ({row.rfc}). {row.martlet} {peers_shown(row.peers)}: {row.theirs}\n\n" + "".join(f"    {json.dumps(example)}\n" for example in row.examples)
-            )
+            parts.append(f"\n**{row.id}** ({row.rfc}). {row.martlet} {peers_shown(row.peers)}: {row.theirs}\n\n")
+            parts += [f"    {json.dumps(example)}\n" for example in row.examples]
     return "".join(parts)

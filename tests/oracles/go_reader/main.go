@@ -1,5 +1,5 @@
-// What the server of Go's net/http makes of bytes on a connection, in the language of request_reader.cpp. Its connections are in memory: they
-// give a byte at a time, then their end, so that a request that is not whole is seen at once.
+// What the server of Go's net/http makes of bytes on a connection, in the language of request_reader.cpp. Its connections are in memory:
+// they give a byte at a time, then their end, so that a request that is not whole is seen at once.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"runtime"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -41,6 +42,7 @@ type answer struct {
 	Messages []message `json:"messages"`
 	End      string    `json:"end"`
 	Why      string    `json:"why"`
+	Status   int       `json:"status,omitempty"`
 }
 
 // A string with a code point for each byte.
@@ -164,20 +166,21 @@ func upToOptions(told answer, output []byte) answer {
 }
 
 // The last answer that the server gave by itself, if it is a refusal.
-func refusal(output []byte) (string, bool) {
+func refusal(output []byte) (int, string) {
 	at := bytes.LastIndex(output, []byte("HTTP/1."))
 	if at < 0 {
-		return "", false
+		return 0, ""
 	}
-	status := output[at+9:]
-	if status[0] != '4' && status[0] != '5' {
-		return "", false
+	answer := output[at+9:]
+	status, err := strconv.Atoi(string(answer[:3]))
+	if err != nil || status < 400 {
+		return 0, ""
 	}
-	head, content, _ := bytes.Cut(status, []byte("\r\n\r\n"))
+	head, content, _ := bytes.Cut(answer, []byte("\r\n\r\n"))
 	if len(content) == 0 {
 		content, _, _ = bytes.Cut(head, []byte("\r\n"))
 	}
-	return string(content), true
+	return status, string(content)
 }
 
 func main() {
@@ -218,10 +221,11 @@ func main() {
 	encoder.Encode(map[string]string{"name": "go", "version": strings.TrimPrefix(runtime.Version(), "go")})
 	for _, c := range connections {
 		<-c.closed
-		if why, ok := refusal(c.output.Bytes()); ok {
+		if status, why := refusal(c.output.Bytes()); status != 0 {
+			c.told.End, c.told.Why, c.told.Status = "refused", why, status
 			// An unfinished head is refused at the end of the connection, without words.
-			if c.told.End, c.told.Why = "refused", why; c.wanted && why == "400 Bad Request" {
-				c.told.End, c.told.Why = "more", ""
+			if c.wanted && why == "400 Bad Request" {
+				c.told.End, c.told.Why, c.told.Status = "more", "", 0
 			}
 		} else if c.told.End == "" {
 			c.told.End = "more"
