@@ -118,4 +118,4 @@ def read_all(commands, inputs):
             reader.stop()
     if failures:
         raise failures[0]
-    return answers
+    return {name: answers[name] for name in commands}

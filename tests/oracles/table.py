@@ -17,7 +17,7 @@ KINDS = {
 }
 SECTIONS = (
     ("laxer", "Martlet accepts, another does not"),
-    ("other", "Both accept, and do not read the same"),
+    ("other", "Both accept or both refuse, and do not say the same"),
     ("stricter", "Martlet refuses, another does not"),
 )
 PEER = re.compile(r"(\w+)(?:(<|>=)([\d.]+))?")
@@ -114,7 +114,7 @@ def peers_shown(peers):
 
 def section_of(row):
     first = row.kind.split("|")[0]
-    return first if first in KINDS else "other"
+    return next((section for section, kinds in KINDS.items() if first == section or first in kinds), "other")
 
 
 def page(rows):
