@@ -3,6 +3,7 @@ that they judge, and loosely: each looks at the bytes alone."""
 
 import ipaddress
 import re
+from typing import NamedTuple
 
 TCHAR = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
 TOKEN = re.compile(TCHAR + rb"+")
@@ -32,6 +33,13 @@ NODE_METHODS = set(
 )
 
 
+class Chunks(NamedTuple):
+    fault: str | None  # the first: size, cr, lf, extension, or end of a chunk
+    line: bytes  # the last size line that was read
+    trailers: list
+    blank: bool  # there is whitespace in an extension
+
+
 class View:
     """The first message of some bytes, taken apart at CRLF whatever is between."""
 
@@ -55,24 +63,21 @@ class View:
         return [part.strip(b" \t").lower() for value in self.values(name) for part in value.split(b",")]
 
     def chunks(self):
-        """(what is wrong or None, the line it is in, trailer lines), as far as the content is in chunks."""
-        rest, at_blank = self.content, False
+        """The content as chunks, as far as it goes."""
+        rest, blank = self.content, False
         while True:
             line, end, after = rest.partition(b"\r\n")
-            if not end:
-                # An unfinished line may be wrong already.
-                return (line_fault(line) if line else None, line, [], at_blank or is_blank_in_extension(line))
-            if fault := line_fault(line):
-                return (fault, line, [], at_blank)
-            at_blank = at_blank or is_blank_in_extension(line)
+            fault = line_fault(line) if line or end else None
+            blank = blank or (fault is None or not end) and has_blank(line)
+            if fault or not end:
+                return Chunks(fault, line, [], blank)
             size = int(re.match(rb"[0-9A-Fa-f]+", line)[0], 16)
             if size == 0:
-                return (None, line, after.split(b"\r\n\r\n")[0].split(b"\r\n") if not after.startswith(b"\r\n") else [], at_blank)
-            if size > len(after):
-                return (None, line, [], at_blank)
+                lines = after.partition(b"\r\n\r\n")[0].split(b"\r\n")
+                return Chunks(None, line, [] if after.startswith(b"\r\n") else lines, blank)
             rest = after[size:]
             if not rest.startswith(b"\r\n"):
-                return ("end" if rest and not b"\r\n".startswith(rest) else None, line, [], at_blank)
+                return Chunks("end" if rest and not b"\r\n".startswith(rest) else None, line, [], blank)
             rest = rest[2:]
 
 
@@ -89,7 +94,7 @@ def line_fault(line):
     return None if EXTENSION.fullmatch(rest) else "extension"
 
 
-def is_blank_in_extension(line):
+def has_blank(line):
     bare = re.sub(QUOTED, b"", line)
     return b" " in bare or b"\t" in bare
 
@@ -125,7 +130,7 @@ def path_is_good(text):
 
 def lines_of(v):
     """Of the head, and behind the last chunk."""
-    return [v.line, *v.lines, *v.chunks()[2]]
+    return [v.line, *v.lines, *v.chunks().trailers]
 
 
 def bare_lf(v):
@@ -141,7 +146,7 @@ def control(v):
 
 
 def folded(v):
-    return any(line[:1] in (b" ", b"\t") for line in [*v.lines, *v.chunks()[2]])
+    return any(line[:1] in (b" ", b"\t") for line in [*v.lines, *v.chunks().trailers])
 
 
 def no_head_end(v):
@@ -281,11 +286,11 @@ def long_head(v):
 
 
 def many_fields(v):
-    return len(v.lines) > 100 or len(v.chunks()[2]) > 32
+    return len(v.lines) > 100 or len(v.chunks().trailers) > 32
 
 
 def long_trailers(v):
-    return sum(len(line) + 2 for line in v.chunks()[2]) > 8192 - 2
+    return sum(len(line) + 2 for line in v.chunks().trailers) > 8192 - 2
 
 
 def long_extensions(v):
@@ -300,7 +305,7 @@ def tiny_chunks(v):
 
 def huge_chunk(v):
     """The last size that can be read, so large that a further digit does not fit."""
-    size = re.match(rb"[0-9A-Fa-f]{1,16}", v.chunks()[1])
+    size = re.match(rb"[0-9A-Fa-f]{1,16}", v.chunks().line)
     return bool(size) and int(size[0], 16) >= 1 << 55
 
 
@@ -342,7 +347,7 @@ def twice(v):
 
 
 def bad_name(v):
-    return any(not TOKEN.fullmatch(line.partition(b":")[0]) or b":" not in line for line in [*v.lines, *v.chunks()[2]])
+    return any(not TOKEN.fullmatch(line.partition(b":")[0]) or b":" not in line for line in [*v.lines, *v.chunks().trailers])
 
 
 def bad_length(v):
@@ -391,31 +396,31 @@ def expectation(v):
 
 
 def chunk_size(v):
-    return v.chunks()[0] == "size"
+    return v.chunks().fault == "size"
 
 
 def chunk_line_lf(v):
-    return v.chunks()[0] == "lf"
+    return v.chunks().fault == "lf"
 
 
 def chunk_line_cr(v):
-    return v.chunks()[0] == "cr"
+    return v.chunks().fault == "cr"
 
 
 def chunk_extension(v):
-    return v.chunks()[0] == "extension"
+    return v.chunks().fault == "extension"
 
 
 def chunk_end(v):
-    return v.chunks()[0] == "end"
+    return v.chunks().fault == "end"
 
 
 def chunk_blank(v):
-    return v.chunks()[3]
+    return v.chunks().blank
 
 
 def framing_trailer(v):
-    return any(line.partition(b":")[0].lower() in FRAMING_TRAILERS for line in v.chunks()[2])
+    return any(line.partition(b":")[0].lower() in FRAMING_TRAILERS for line in v.chunks().trailers)
 
 
 def close_beside_keep_alive(v):
@@ -447,4 +452,4 @@ def keep_alive_1_0(v):
 
 
 def dropped_trailer(v):
-    return any(line.partition(b":")[0].lower() in DROPPED_TRAILERS for line in v.chunks()[2])
+    return any(line.partition(b":")[0].lower() in DROPPED_TRAILERS for line in v.chunks().trailers)
