@@ -85,5 +85,62 @@ TEST(connection_edges, accepts_per_turn_max) {
     pass(server.on, 10ms);
 }
 
+// A peer that is told too late that it was too slow is sending on; what it sends does not take the answer from it.
+TEST(last_answer, of_a_timeout_is_not_lost_to_what_comes_behind_it) {
+    sim::simulation world;
+    sim_server server;
+    server.app.post("/unread", [](request&, response& res) -> task<> {
+        res.text(200, "unread");
+        co_return;
+    });
+    server.bounds.head_timeout(2s).unread_timeout(2s).linger_timeout(2s);
+    server.start();
+    sim::peer partial(sim_address), unread(sim_address);
+    partial.send("GET / HTTP/1.1\r\n");
+    unread.send("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nbegun");
+    for (sim::peer* each : {&partial, &unread}) {
+        for (int i = 1; i < 10; ++i) each->send_after(2s + i * 100ms, "Host: a\r\n\r\n");
+    }
+    pass(server.on, 3s);
+    EXPECT_EQ(testing::answers_in(partial.received()).at(0).status, 408);
+    EXPECT_EQ(summary(unread.received()), "200 unread");
+    for (sim::peer* each : {&partial, &unread}) {
+        EXPECT_TRUE(each->closed_by_other());
+        EXPECT_FALSE(each->reset_by_other());
+        each->close();
+    }
+    pass(server.on, 10ms);
+    EXPECT_EQ(server.seen.count("closed timed out") + server.seen.count("closed finished"), 2u) << server.seen.text();
+}
+
+// When memory ends between a head and its content, nothing else may come in the content's place.
+TEST(last_answer, that_is_broken_has_nothing_behind_it) {
+    int broken = 0, whole = 0;
+    const std::string large = testing::letters(1'000'000);
+    for (std::uint64_t n = 1; n <= 80; ++n) {
+        sim::simulation world;
+        sim_server server;
+        server.watched = false;
+        server.app.get("/large", [&large](request&, response& res) { res.text(200, std::string_view(large)); });
+        server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+        server.start();
+        sim::peer client(sim_address);
+        pass(server.on, 1ms);
+        client.send(get("/large") + get("/"));
+        sim::fail_allocation(n);
+        pass(server.on, 100ms);
+        sim::fail_allocation(0);
+        const std::string_view heard = client.received();
+        const std::size_t end = heard.find("\r\n\r\n");
+        if (end == heard.npos || heard.find("Content-Length: 1000000\r\n") > end) continue;
+        const std::string_view content = heard.substr(end + 4, large.size());
+        EXPECT_TRUE(large.starts_with(content)) << n << ": " << content.substr(0, 40);
+        (content.size() == large.size() ? whole : broken) += 1;
+        EXPECT_TRUE(content.size() == large.size() || client.closed_by_other()) << n;
+    }
+    EXPECT_GT(broken, 0);
+    EXPECT_GT(whole, 0);
+}
+
 }  // namespace
 }  // namespace martlet::server
