@@ -107,8 +107,9 @@ TEST(last_answer, of_a_timeout_is_not_lost_to_what_comes_behind_it) {
     for (sim::peer* each : {&partial, &unread}) {
         EXPECT_TRUE(each->closed_by_other());
         EXPECT_FALSE(each->reset_by_other());
-        each->close();
     }
+    EXPECT_EQ(server.seen.text().find("closed"), std::string::npos) << "it still takes what comes";
+    for (sim::peer* each : {&partial, &unread}) each->close();
     pass(server.on, 10ms);
     EXPECT_EQ(server.seen.count("closed timed out") + server.seen.count("closed finished"), 2u) << server.seen.text();
 }
@@ -140,6 +141,52 @@ TEST(last_answer, that_is_broken_has_nothing_behind_it) {
     }
     EXPECT_GT(broken, 0);
     EXPECT_GT(whole, 0);
+}
+
+TEST(timeout_edges, body_grace_is_no_longer_than_body_timeout) {
+    sim::simulation world;
+    sim_server server;
+    server.app.post("/", [](request&, response& res) { res.text(200, "taken"); });
+    server.bounds.body_grace(60s).body_timeout(5s);
+    server.start();
+    sim::peer slow(sim_address);
+    slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n");
+    pass(server.on, 5s - 5ms);
+    EXPECT_EQ(slow.received(), "");
+    pass(server.on, 10ms);
+    EXPECT_EQ(testing::answers_in(slow.received()).at(0).status, 408);
+    slow.close();
+    pass(server.on, 10ms);
+}
+
+TEST(timeout_edges, a_route_has_its_own_handler_timeout) {
+    sim::simulation world;
+    sim_server server;
+    const auto slow = [](request&, response& res) -> task<> {
+        auto slept = co_await sleep_for(10s);
+        if (slept) res.text(200, "slow");
+    };
+    server.app.get("/short", slow, route_options().handler_timeout(2s));
+    server.app.get("/none", slow, route_options().handler_timeout(duration::zero()));
+    server.app.get("/usual", slow);
+    server.bounds.handler_timeout(5s);
+    server.start();
+    sim::peer brief(sim_address), none(sim_address), usual(sim_address);
+    brief.send(get("/short"));
+    none.send(get("/none"));
+    usual.send(get("/usual"));
+    pass(server.on, 2s - 5ms);
+    EXPECT_EQ(brief.received(), "");
+    pass(server.on, 10ms);
+    EXPECT_EQ(summary(brief.received()), "504 Gateway Timeout");
+    pass(server.on, 3s - 10ms);
+    EXPECT_EQ(usual.received(), "");
+    pass(server.on, 10ms);
+    EXPECT_EQ(summary(usual.received()), "504 Gateway Timeout");
+    pass(server.on, 5s);
+    EXPECT_EQ(summary(none.received()), "200 slow");
+    for (sim::peer* each : {&brief, &none, &usual}) each->close();
+    pass(server.on, 10ms);
 }
 
 }  // namespace

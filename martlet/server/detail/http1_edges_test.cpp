@@ -113,5 +113,57 @@ TEST(http1_edges, flush_bytes) {
     }
 }
 
+TEST(http1_edges, stream_queued_bytes_max) {
+    const auto add_route = [](bench& server, client*& peer, std::size_t bytes, std::size_t& arrived) {
+        server.app.get("/", [&peer, &arrived, bytes](request&, response& res) -> task<> {
+            auto body = res.stream(200, http::media::bytes, std::uint64_t{1000});
+            auto sent = co_await body.send(letters(bytes));
+            EXPECT_TRUE(sent.has_value());
+            // What waits lets the loop write meanwhile.
+            arrived = peer->arrived().size();
+            auto rest = co_await body.send(letters(1000 - bytes));
+            EXPECT_TRUE(rest.has_value());
+        });
+    };
+    std::size_t arrived = 0, head = 0;
+    client* asking = nullptr;
+    {
+        bench server;
+        add_route(server, asking, 1000, arrived);
+        client peer(server, unruly_options::tame());
+        asking = &peer;
+        head = peer.ask(get("/")).size() - 1000;
+    }
+    for (const std::size_t more : {0, 1}) {
+        bench server;
+        server.bounds.stream_queued_bytes_max(head + 100);
+        add_route(server, asking, 100 + more, arrived);
+        client peer(server, unruly_options::tame());
+        asking = &peer;
+        EXPECT_EQ(peer.ask(get("/")).size(), head + 1000);
+        EXPECT_EQ(arrived, more != 0 ? head + 101 : 0) << "at its mark a stream does not wait, above it does";
+    }
+}
+
+TEST(http1_edges, a_slice_of_none_has_one_request) {
+    for (const bool watched : {true, false}) {
+        bench server;
+        server.watched = watched;
+        server.bounds.slice_requests_max(0);
+        std::string order;
+        for (const char name : {'a', 'b'}) {
+            server.app.get(std::string("/") + name, [&order, name](request&, response& res) {
+                order += name;
+                res.text(200, "0123456789");
+            });
+        }
+        client first(server, unruly_options::tame()), second(server, unruly_options::tame());
+        first.send(get("/a") + get("/a") + get("/a"));
+        second.send(get("/b") + get("/b") + get("/b"));
+        EXPECT_TRUE(first.settle());
+        EXPECT_EQ(order, "ababab");
+    }
+}
+
 }  // namespace
 }  // namespace martlet::server

@@ -173,6 +173,24 @@ TEST(http1_last_answer, behind_a_fin_with_bytes_before_it_is_not_lost) {
     EXPECT_TRUE(peer.is_closed());
 }
 
+TEST(http1_last_answer, given_later_inside_a_content_is_not_lost) {
+    for (const std::string_view fields : {"Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"}) {
+        bench server;
+        event go;
+        server.app.post("/", [&go](request&, response& res) -> task<> {
+            auto waited = co_await go.wait();
+            EXPECT_TRUE(waited.has_value());
+            res.text(200, "did not read");
+        });
+        client peer(server, unruly_options::tame());
+        EXPECT_EQ(peer.ask(request_text("POST", "/", "Connection: close\r\n" + std::string(fields))), "");
+        go.set();
+        EXPECT_EQ(summary(peer.heard()), "200 did not read");
+        EXPECT_EQ(peer.ask("5\r\nhello"), "");
+        EXPECT_FALSE(peer.saw_reset());
+    }
+}
+
 // --- 100 (Continue) ---
 
 TEST(http1_guards, who_has_begun_to_send_is_not_told_to_go_on) {
