@@ -352,6 +352,48 @@ TEST(http1_guards, a_reset_ends_a_shielded_read_too) {
     EXPECT_EQ(server.connections(), 0u);
 }
 
+TEST(http1_guards, a_reset_ends_a_shielded_write_too) {
+    bench server;
+    server.bounds.stream_queued_bytes_max(1'000'000);
+    bool ended = false;
+    server.app.get("/", [&](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::text);
+        auto first = co_await body.send(letters(100'000));
+        EXPECT_TRUE(first.has_value());
+        auto all = co_await shield(body.flush());
+        ended = !all;
+    });
+    client peer(server, unruly_options::tame().capacity_bytes(10'000));
+    peer.send(get("/"));
+    EXPECT_TRUE(peer.settle());
+    EXPECT_FALSE(ended);
+    peer.reset();
+    EXPECT_TRUE(peer.settle());
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(server.connections(), 0u);
+}
+
+TEST(http1_guards, what_a_peer_that_has_gone_did_not_take_is_not_held) {
+    bench server;
+    event go;
+    server.app.get("/", [&go](request&, response& res) -> task<> {
+        res.text(200, letters(200'000));
+        auto waited = co_await shield(go.wait());
+        EXPECT_TRUE(waited.has_value());
+    });
+    client peer(server, unruly_options::tame().capacity_bytes(10'000));
+    peer.send(get("/"));
+    EXPECT_TRUE(peer.settle());
+    EXPECT_GT(server.work().held.held(), 100'000u);
+    peer.reset();
+    EXPECT_TRUE(peer.settle());
+    EXPECT_EQ(server.connections(), 1u) << "its handler still runs";
+    EXPECT_EQ(server.work().held.held(), 0u);
+    go.set();
+    EXPECT_TRUE(peer.settle());
+    EXPECT_EQ(server.connections(), 0u);
+}
+
 // --- upgrade ---
 
 constexpr std::string_view asks = "Connection: Upgrade\r\nUpgrade: shout\r\n";
@@ -387,6 +429,40 @@ TEST(http1_guards, after_an_upgrade_a_fin_is_the_handlers_affair) {
     EXPECT_TRUE(peer.settle());
     EXPECT_FALSE(cancelled);
     EXPECT_TRUE(peer.is_closed());
+}
+
+// --- pressure ---
+
+constexpr std::size_t budget = 4 * 1024 * 1024;
+
+TEST(http1_guards, a_content_gives_way_before_a_head) {
+    bench server;
+    server.bounds.buffered_bytes_max(budget);
+    add_ends(server);
+    client head(server, unruly_options::tame()), content(server, unruly_options::tame());
+    EXPECT_EQ(head.ask(get("/").substr(0, 20)), "");
+    EXPECT_EQ(content.ask(request_text("POST", "/plain", "Content-Length: 900000\r\n")), "");
+    server.work().held.add(budget * 3 / 4 - 200'000);
+    EXPECT_EQ(summary(content.ask(letters(400'000))), "503 Service Unavailable");
+    EXPECT_EQ(summary(head.ask(get("/").substr(20))), "200 root");
+    server.work().held.remove(budget * 3 / 4 - 200'000);
+}
+
+TEST(http1_guards, requests_that_wait_for_their_turn_do_not_give_way) {
+    bench server;
+    server.bounds.buffered_bytes_max(budget).slice_requests_max(1).flush_bytes(1);
+    bool under_pressure = false;
+    server.app.get("/", [&](request&, response& res) {
+        if (!under_pressure) {
+            under_pressure = true;
+            server.work().held.add(budget * 3 / 4);
+            server.work().relieve_later();
+        }
+        res.text(200, "root");
+    });
+    client peer(server, unruly_options::tame());
+    EXPECT_EQ(summary(peer.ask(get("/") + get("/") + get("/"))), "200 root, 200 root, 200 root");
+    server.work().held.remove(budget * 3 / 4);
 }
 
 }  // namespace
