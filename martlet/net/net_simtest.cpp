@@ -14,6 +14,7 @@
 #include <martlet/net/listener.hpp>
 #include <martlet/net/stream_operations.hpp>
 #include <martlet/net/tcp_stream.hpp>
+#include <martlet/net/test_stream.hpp>
 #include <martlet/rt/combine.hpp>
 #include <martlet/rt/kernel.hpp>
 #include <martlet/rt/loop.hpp>
@@ -548,6 +549,18 @@ TEST(net_seeds, an_echo_comes_whole_through_a_rough_network) {
         const result<void> ended = on.run(main());
         EXPECT_TRUE(ended.has_value()) << "seed " << seed << ": " << ended.error().text();
     }
+}
+
+TEST(net_time, a_lingering_close_ends_with_its_time) {
+    sim::simulation world;
+    loop on;
+    test_peer peer(on, unruly_options::tame());
+    const time_point begin = on.clock();
+    on.run(lingering_close(peer.stream(), linger_limits().time_max(2s)));
+    const duration took = on.clock() - begin;
+    EXPECT_TRUE(peer.is_closed());
+    EXPECT_GE(took, 2s);
+    EXPECT_LE(took, 2s + 5ms);
 }
 
 }  // namespace

@@ -502,6 +502,22 @@ TEST(lingering_close, reads_no_more_than_its_limit) {
     EXPECT_FALSE(other.saw_reset());
 }
 
+TEST(lingering_close, ends_with_the_byte_of_its_limit) {
+    loop on;
+    test_peer peer(on, unruly_options::tame());
+    peer.send(std::string(99, 'x'));
+    const auto watch = [](test_peer& of) -> task<> {
+        for (int i = 0; i < 10; ++i) co_await yield();
+        EXPECT_FALSE(of.is_closed());
+        of.send("x");
+        for (int i = 0; i < 10; ++i) co_await yield();
+        EXPECT_TRUE(of.is_closed());
+        of.finish();
+    };
+    on.run([&]() -> task<> { co_await both(lingering_close(peer.stream(), linger_limits().bytes_max(100).time_max(1h)), watch(peer)); }());
+    EXPECT_FALSE(peer.saw_reset());
+}
+
 TEST(lingering_close, ends_with_its_time) {
     loop on;
     test_peer peer(on);

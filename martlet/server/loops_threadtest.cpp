@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <pthread.h>
 
 #include <martlet/net/testing_internal.hpp>
+#include <martlet/rt/sleep.hpp>
 #include <martlet/server/testing_internal.hpp>
 
 namespace martlet::server {
@@ -172,6 +174,28 @@ TEST(loops, a_thread_that_cannot_be_had_is_an_error_of_start) {
     }
     client.send(get("/"));
     EXPECT_TRUE(is_answered(client));
+}
+
+TEST(loops, what_a_leaving_loop_still_has_is_cancelled_after_drain_timeout) {
+    using namespace std::chrono_literals;
+    std::counting_semaphore<> begun{0}, cancelled{0};
+    router app;
+    app.get("/", [&](request&, response&) -> task<> {
+        begun.release();
+        auto slept = co_await sleep_for(1h);
+        if (!slept) cancelled.release();
+    });
+    http_server serving(app, options("127.0.0.1:0").threads(2).bounds(limits().drain_timeout(20ms)));
+    ASSERT_TRUE(serving.start().has_value()) << serving.what();
+    std::vector<plain_socket> held;
+    constexpr int clients = 6;
+    for (int i = 0; i < clients; ++i) {
+        held.emplace_back(address_of(serving));
+        held.back().send(get("/"));
+    }
+    for (int i = 0; i < clients; ++i) begun.acquire();
+    ASSERT_TRUE(serving.threads(1).has_value()) << serving.what();
+    EXPECT_TRUE(cancelled.try_acquire_for(10s)) << "a loop that leaves waits without end";
 }
 
 }  // namespace
