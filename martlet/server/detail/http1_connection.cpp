@@ -421,6 +421,8 @@ void http1_connection::force(error why, close_reason reason) noexcept {
 
 // The stream is of no more use. A handler that still runs is cancelled, and the connection waits for it.
 void http1_connection::lose(close_reason reason, error why) noexcept {
+    // With a FIN what the peer has got would look whole.
+    if (until_close_) stream_.abort();
     if (open_ == nullptr || state_ == state::collecting) {
         destroy(reason);
         return;

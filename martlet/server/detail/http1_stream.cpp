@@ -45,6 +45,7 @@ exchange_errc http1_open_exchange::begin(const response_head& answer, std::optio
         close_after();
     }
     silent_ = method_ == http::method::head || http::forbids_content(answer.status());
+    if (announced.is_until_close() && !silent_) connection_->content_ends_with_connection();
     if (http::forbids_content(answer.status())) announced = http1::body_framing::none();
     const std::size_t out_before = out_->size();
     char* at = out_->cork(http1::encoded_bytes_max(answer.type(), answer.fields()));
