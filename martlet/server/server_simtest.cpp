@@ -73,6 +73,27 @@ TEST(server_faults, a_content_without_length_that_the_system_cuts_short_does_not
     }
 }
 
+// On a loop that may be taken, what was answered goes out before the next handler runs.
+TEST(server_faults, a_request_that_a_failed_write_keeps_from_its_handler_has_an_end) {
+    sim::simulation world;
+    loop on(loop_options().hand_over(true));
+    router app;
+    app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    testing::recorder seen;
+    http_server serving(app, options(sim_address).watch(seen));
+    ASSERT_TRUE(serving.start_on(on).has_value());
+    world.on_call([&](const sim::call_facts& facts) {
+        if (facts.kind == call_kind::send) world.fail_call(1, ECONNRESET);
+    });
+    sim::peer client(sim_address);
+    client.send(get("/") + get("/"));
+    pass(on, 50ms);
+    EXPECT_EQ(seen.text(), "accepted, head GET /, answer 200, end 200, head GET /, end 0, closed peer vanished");
+    world.on_call(nullptr);
+    serving.stop();
+    pass(on, 50ms);
+}
+
 // --- a fault at every step ---
 
 /// One request for `target` through everything there is, and the end of the server. A cancelled play stops the server at that point.
