@@ -4,7 +4,9 @@
 #include <memory>
 #include <string>
 
+#include <martlet/rt/event.hpp>
 #include <martlet/rt/sim/at_every_step.hpp>
+#include <martlet/rt/within.hpp>
 #include <martlet/server/sim_testing_internal.hpp>
 
 namespace martlet::server {
@@ -92,6 +94,36 @@ TEST(server_faults, a_request_that_a_failed_write_keeps_from_its_handler_has_an_
     world.on_call(nullptr);
     serving.stop();
     pass(on, 50ms);
+}
+
+// It has lost its stream, its handler still runs, and what came behind the request stays where it is until then.
+TEST(server_faults, what_gave_way_once_is_not_asked_to_give_way_again) {
+    sim::simulation world;
+    sim_server server;
+    event over;
+    server.app.get("/", [&](request&, response& res) -> task<> {
+        res.text(200, letters(1'000'000));
+        auto waited = co_await shield(over.wait());
+        static_cast<void>(waited);
+    });
+    server.app.get("/short", [](request&, response& res) { res.text(200, "short"); });
+    server.bounds.buffered_bytes_max(900'000);
+    server.start();
+    for (std::size_t i = 1; i <= 3; ++i) {
+        sim::peer stuck(sim_address);
+        stuck.pause_reading();
+        stuck.send(get("/") + get("/"));
+        pass(server.on, 10ms);
+        EXPECT_EQ(server.seen.count("limit buffered_bytes_max"), i);
+        EXPECT_EQ(server.seen.count("closed over limit"), 0u);
+    }
+    sim::peer late(sim_address);
+    late.send(get("/short"));
+    pass(server.on, 10ms);
+    EXPECT_TRUE(late.received().ends_with("\r\n\r\nshort"));
+    over.set();
+    pass(server.on, 10ms);
+    EXPECT_EQ(server.seen.count("closed over limit"), 3u);
 }
 
 // --- a fault at every step ---
