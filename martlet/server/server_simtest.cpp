@@ -96,6 +96,26 @@ TEST(server_faults, a_request_that_a_failed_write_keeps_from_its_handler_has_an_
     pass(on, 50ms);
 }
 
+// The kernel tells of room late, so the timeout looks for itself; and what it finds may be enough for all that waits.
+TEST(server_faults, output_that_the_timeout_finds_room_for_is_written_once) {
+    sim::simulation world(sim::options().with_send_buffer_bytes(20'000).with_receive_buffer_bytes(20'000));
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, letters(45'000)); });
+    server.app.get("/short", [](request&, response& res) { res.text(200, "short"); });
+    server.bounds.write_timeout(30s).flush_bytes(10'000);
+    server.start();
+    sim::peer slow(sim_address);
+    slow.pause_reading();
+    slow.send(get("/") + get("/short"));
+    pass(server.on, 1s);
+    slow.read_some(6000);
+    pass(server.on, 30s);
+    EXPECT_EQ(server.seen.count("limit write_timeout"), 0u);
+    slow.resume_reading();
+    pass(server.on, 1s);
+    EXPECT_TRUE(slow.received().ends_with("\r\n\r\nshort"));
+}
+
 // It has lost its stream, its handler still runs, and what came behind the request stays where it is until then.
 TEST(server_faults, what_gave_way_once_is_not_asked_to_give_way_again) {
     sim::simulation world;
