@@ -301,11 +301,12 @@ private:
         // Timers are kept in milliseconds, and what waits to be answered is asked every now and then.
         EXPECT_LE(on_->clock() - begin, (is_forced ? duration::zero() : plan_.bounds.drain_timeout()) + 10ms) << "stopping takes too long";
         EXPECT_EQ(serving.counts().connections_open(), 0u);
-        pass(*on_, 20ms);
+        // What was written before the end still arrives.
+        for (visitor& each : visitors) each.look();
+        pass(*on_, 300ms);
         const sim::allocation_pause pause;
         weather end = plan_.in;
         end.stopping = true;
-        for (visitor& each : visitors) each.look();
         for (visitor& each : visitors) each.judge(end);
     }
 
