@@ -376,7 +376,7 @@ private:
         const bool whole = at < complete_;
         const bool may_fail = was_asked && can_be_cancelled(asked_[at].what) && (finishes_ || in.stopping);
         if (in.faults && (one.status >= 500 || one.status == 408 || one.how != heard::extent::whole || one.status == 101)) return true;
-        if (one.how != heard::extent::whole && one.status < 400) return in.tight || in.stopping || left_ || !whole || may_fail;
+        if (one.how != heard::extent::whole) return in.tight || in.stopping || left_ || !whole || may_fail;
         switch (one.status) {
         case 101: return in.stopping || in.tight;
         case 200: return in.stopping && was_asked && asked_[at].what == form::events;  // ends whole, but early
