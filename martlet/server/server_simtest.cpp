@@ -75,6 +75,27 @@ TEST(server_faults, a_content_without_length_that_the_system_cuts_short_does_not
     }
 }
 
+// It asked to go on, and may be sending its next request while the server has to close behind the first.
+TEST(server_faults, a_late_request_does_not_reset_a_content_without_length) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::text);
+        auto sent = co_await body.send("whole");
+        auto slept = co_await sleep_for(10ms);
+        EXPECT_TRUE(sent && slept);
+    });
+    server.start();
+    sim::peer client(sim_address);
+    const std::string asks = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+    client.send(asks);
+    client.send_after(5ms, asks);
+    pass(server.on, 50ms);
+    EXPECT_TRUE(client.received().ends_with("\r\n\r\nwhole"));
+    EXPECT_TRUE(client.closed_by_other());
+    EXPECT_FALSE(client.reset_by_other());
+}
+
 // On a loop that may be taken, what was answered goes out before the next handler runs.
 TEST(server_faults, a_request_that_a_failed_write_keeps_from_its_handler_has_an_end) {
     sim::simulation world;

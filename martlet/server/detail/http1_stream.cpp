@@ -42,7 +42,7 @@ exchange_errc http1_open_exchange::begin(const response_head& answer, std::optio
     if (!length && old) {
         // RFC 9112 section 6.1: no chunks for HTTP/1.0. The connection's end is the content's.
         announced = http1::body_framing::until_close();
-        close_after();
+        if (after() != http1::persistence::close) end_connection();
     }
     silent_ = method_ == http::method::head || http::forbids_content(answer.status());
     if (announced.is_until_close() && !silent_) connection_->content_ends_with_connection();
