@@ -3,6 +3,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <martlet/rt/event.hpp>
 #include <martlet/rt/sim/at_every_step.hpp>
@@ -73,6 +74,31 @@ TEST(server_faults, a_content_without_length_that_the_system_cuts_short_does_not
         EXPECT_TRUE(client.reset_by_other());
         world.on_call(nullptr);
     }
+}
+
+// A process that was stopped wakes with EINTR, its timers due, and what came meanwhile not told.
+TEST(server_faults, what_came_while_the_process_was_stopped_came_in_time) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    server.bounds.head_timeout(10s).idle_timeout(10s);
+    server.start();
+    sim::peer partial(sim_address), idle(sim_address);
+    partial.send("GET / HTTP/1.1\r\n");
+    idle.send(get("/"));
+    partial.send_after(5s, "Host: a\r\n\r\n");
+    idle.send_after(5s, get("/"));
+    pass(server.on, 1s);
+    bool was_stopped = false;
+    world.on_call([&](const sim::call_facts& facts) {
+        if (facts.kind != call_kind::epoll_wait || std::exchange(was_stopped, true)) return;
+        world.advance(1min);
+        world.fail_call(1, EINTR);
+    });
+    pass(server.on, 1s);
+    world.on_call(nullptr);
+    EXPECT_EQ(testing::summary(partial.received()), "200 root");
+    EXPECT_EQ(testing::summary(idle.received()), "200 root, 200 root");
 }
 
 // It asked to go on, and may be sending its next request while the server has to close behind the first.
