@@ -48,6 +48,8 @@ A RULE is for connections that are accepted after it; UP is what the client send
 On standard input each line is a rule, or "counts"; each is answered with a line that begins with "ok" or "error:".
 )";
 
+constexpr std::chrono::milliseconds for_ever = std::chrono::hours(24 * 365);
+
 enum class deed : std::uint8_t { none, stall, half_close, close, reset, reset_client, reset_server };
 
 /// What is done to one direction of a connection.
@@ -130,7 +132,7 @@ std::string rules::add(course& to, const std::vector<std::string_view>& words, s
         if (what == deed::stall) {
             const std::optional<std::uint64_t> length = number_in(words[4]);
             if (!length) return "'" + std::string(words[4]) + "' is no number";
-            to.stall = std::chrono::milliseconds(*length);
+            to.stall = *length != 0 ? std::chrono::milliseconds(*length) : for_ever;
         }
         to.at = *number;
         to.then = what;
@@ -163,7 +165,7 @@ task<bool> act(const course& how, const link& both, net::byte_stream& to) {
     switch (how.then) {
     case deed::none: co_return true;
     case deed::stall: {
-        auto slept = co_await sleep_for(how.stall != duration::zero() ? how.stall : std::chrono::hours(24));
+        auto slept = co_await sleep_for(how.stall);
         co_return slept.has_value();
     }
     case deed::half_close: to.shutdown_write(); co_return true;
@@ -290,7 +292,7 @@ task<> obey_standard_input(loop& on, gate& of) {
     const auto opened = in.open(on, descriptor(0));
     if (!opened) {
         // A file or a device: nothing to wait for, so only a signal ends the gate.
-        auto slept = co_await sleep_for(std::chrono::hours(24 * 365));
+        auto slept = co_await sleep_for(for_ever);
         static_cast<void>(slept);
         co_return;
     }
