@@ -217,6 +217,8 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
         hooks_.before();
         count = kernel::epoll_wait(epoll_, events, events_per_wait, timeout);
         hooks_.after();
+        // A process that was stopped wakes like that: its timers are due, and what came meanwhile, in time, was not told.
+        if (count < 0) count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
     }
     waiting_.store(false, std::memory_order_relaxed);
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

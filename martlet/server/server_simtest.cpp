@@ -1,12 +1,13 @@
-// The whole server, from accept to drain, over the simulated kernel: under many seeds, and with a fault at every step.
-#include <algorithm>
-#include <functional>
+// The whole server, from accept to drain, over the simulated kernel: with chosen faults, and with a fault at every step.
+#include <cerrno>
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include <martlet/rt/event.hpp>
 #include <martlet/rt/sim/at_every_step.hpp>
+#include <martlet/rt/within.hpp>
 #include <martlet/server/sim_testing_internal.hpp>
 
 namespace martlet::server {
@@ -20,7 +21,6 @@ using testing::letters;
 using testing::pass;
 using testing::sim_address;
 using testing::sim_server;
-using testing::wire_answer;
 
 void add_routes(router& app, std::list<later_response>& waiting) {
     app.get("/", [](request&, response& res) { res.text(200, "root"); });
@@ -33,114 +33,12 @@ void add_routes(router& app, std::list<later_response>& waiting) {
     app.get("/later", [&](request&, response& res) { waiting.push_back(res.later()); });
 }
 
-constexpr std::string_view targets[] = {"/", "/long", "/task", "/later", "/missing"};
-
 std::string expected_content(std::string_view target) {
     if (target == "/") return "root";
     if (target == "/long") return letters(40'000);
     if (target == "/missing") return "Not Found";
     return std::string(target.substr(1));
 }
-
-/// One client of a simulated day, and what it may be told.
-class visitor {
-public:
-    enum class manner {
-        asks_and_waits,
-        asks_in_pieces,
-        finishes,
-        resets,
-        stops_reading,
-        says_nothing,
-        talks_nonsense,
-        leaves_a_head,
-        count_
-    };
-
-    visitor(sim::simulation& world, manner how) : how_(how), peer_(sim_address) {
-        const std::size_t count = 1 + world.draw(8);
-        std::string bytes;
-        for (std::size_t i = 0; i < count; ++i) {
-            asked_.push_back(targets[world.draw(std::size(targets))]);
-            bytes += get(asked_.back());
-        }
-        const auto some_time = [&] { return std::chrono::microseconds(world.draw(30'000)); };
-        switch (how) {
-        case manner::says_nothing: asked_.clear(); break;
-        case manner::talks_nonsense: peer_.send(bytes + "nonsense\r\n\r\n"); break;
-        case manner::leaves_a_head: peer_.send(bytes + "GET / HTTP/1.1\r\nHo"); break;
-        case manner::asks_in_pieces: {
-            duration at = 0ms;
-            for (std::size_t i = 0; i < bytes.size();) {
-                const std::size_t size = 1 + world.draw(60);
-                peer_.send_after(at, bytes.substr(i, size));
-                at += std::chrono::microseconds(world.draw(2'000));
-                i += size;
-            }
-            break;
-        }
-        case manner::finishes:
-            peer_.send(bytes);
-            peer_.shutdown_write();
-            break;
-        case manner::resets:
-            peer_.send(bytes);
-            peer_.after(some_time(), [](sim::peer& self) { self.reset(); });
-            break;
-        case manner::stops_reading:
-            peer_.pause_reading();
-            peer_.send(bytes);
-            for (int i = 0; i < 10; ++i) peer_.after(some_time(), [](sim::peer& self) { self.read_some(3000); });
-            peer_.after(40ms, [](sim::peer& self) { self.resume_reading(); });
-            break;
-        case manner::asks_and_waits:
-        case manner::count_: peer_.send(bytes); break;
-        }
-    }
-
-    /// What came is a beginning of what was to come; all of it when nothing stood in the way.
-    void judge(bool strictly, std::uint64_t seed) {
-        std::string_view rest = peer_.received();
-        std::size_t whole = 0;
-        for (;; ++whole) {
-            wire_answer one;
-            if (!take(rest, one)) break;
-            if (whole < asked_.size() && one.content == expected_content(asked_[whole])) continue;
-            // Whatever else it is says that something went wrong, and nobody is told another's answer.
-            EXPECT_GE(one.status, 400) << "seed " << seed << ": " << one.content.substr(0, 50);
-            if (strictly) {
-                EXPECT_TRUE(how_ == manner::talks_nonsense || how_ == manner::leaves_a_head) << one.status;
-                EXPECT_EQ(whole, asked_.size());
-                EXPECT_EQ(one.status, how_ == manner::talks_nonsense ? 400 : 408);
-            }
-            if (one.closes()) break;
-        }
-        if (strictly && how_ != manner::resets) {
-            EXPECT_GE(whole, asked_.size()) << "seed " << seed << ", manner " << static_cast<int>(how_) << ": answers are missing, "
-                                            << peer_.closed_by_other() << peer_.reset_by_other() << peer_.failed();
-            EXPECT_FALSE(peer_.reset_by_other());
-        }
-    }
-    void leave() { peer_.close(); }
-
-private:
-    static bool take(std::string_view& rest, wire_answer& into) {
-        const std::size_t end = rest.find("\r\n\r\n");
-        if (end == rest.npos) return false;
-        into.head = rest.substr(0, end + 2);
-        EXPECT_TRUE(into.head.starts_with("HTTP/1.1 ")) << into.head;
-        into.status = std::stoi(into.head.substr(9, 3));
-        const std::size_t size = std::stoul(into.field("Content-Length"));
-        if (rest.size() < end + 4 + size) return false;
-        into.content = rest.substr(end + 4, size);
-        rest.remove_prefix(end + 4 + size);
-        return true;
-    }
-
-    manner how_;
-    std::vector<std::string_view> asked_;
-    sim::peer peer_;
-};
 
 /// Answers what waits for an answer, every now and then.
 void answer_waiting(std::list<later_response>& waiting) {
@@ -150,101 +48,149 @@ void answer_waiting(std::list<later_response>& waiting) {
     }
 }
 
-/// Half a second with forty visitors, the end, and what the kernel saw. `between` is called between two of them.
-std::uint64_t day(const sim::options& with, bool strictly, const std::function<void(sim::simulation&)>& between) {
-    sim::simulation world(with);
-    std::list<later_response> waiting;
-    {
+// An HTTP/1.0 peer learns only from the connection's end that the content is over.
+TEST(server_faults, a_content_without_length_that_the_system_cuts_short_does_not_look_whole) {
+    for (const int code : {ENOBUFS, ENOMEM}) {
+        sim::simulation world;
         sim_server server;
-        add_routes(server.app, waiting);
-        server.bounds.first_byte_timeout(100ms)
-            .head_timeout(100ms)
-            .idle_timeout(300ms)
-            .write_timeout(200ms)
-            .linger_timeout(50ms)
-            .drain_timeout(50ms);
-        server.bounds.slice_requests_max(3).flush_bytes(30'000);
-        // The watcher's own memory is not to fail.
-        server.watched = strictly;
-        server.start();
-        std::list<visitor> visitors;
-        for (int i = 0; i < 40; ++i) {
-            {
-                const sim::allocation_pause pause;
-                visitors.emplace_back(world, static_cast<visitor::manner>(world.draw(static_cast<std::uint64_t>(visitor::manner::count_))));
+        server.app.get("/", [](request&, response& res) -> task<> {
+            auto body = res.stream(200, http::media::text);
+            for (int i = 0; i < 3; ++i) {
+                auto sent = co_await body.send("piece");
+                sent.value();
+                auto slept = co_await sleep_for(1ms);
+                slept.value();
             }
-            between(world);
-            pass(server.on, std::chrono::microseconds(world.draw(12'000)));
-            answer_waiting(waiting);
-        }
-        for (int i = 0; i < 40; ++i) {
-            pass(server.on, 10ms);
-            answer_waiting(waiting);
-        }
-        sim::fail_allocation(0);
-        {
-            const sim::allocation_pause pause;
-            for (visitor& each : visitors) each.judge(strictly, with.seed);
-        }
-        // It still serves: a fault may hit one attempt or the other.
-        bool served = false;
-        for (int attempt = 0; attempt < 50 && !served; ++attempt) {
-            sim::peer late(sim_address);
-            late.send(get("/"));
-            pass(server.on, 250ms);
-            served = late.received().ends_with("\r\n\r\nroot");
-        }
-        EXPECT_TRUE(served) << "seed " << with.seed;
-        // A third of them have not left when it stops.
-        int n = 0;
-        for (visitor& each : visitors) {
-            if (n++ % 3 != 0) each.leave();
-        }
-        server.serving().stop();
-        for (int i = 0; i < 60 && server.serving().is_running(); ++i) {
-            pass(server.on, 10ms);
-            answer_waiting(waiting);
-        }
-        EXPECT_FALSE(server.serving().is_running()) << "seed " << with.seed;
-        EXPECT_EQ(server.serving().counts().connections_open(), 0u);
-        server.stop();
-    }
-    EXPECT_EQ(world.open_descriptors(), 0u);
-    EXPECT_EQ(world.mapped_bytes(), 0u);
-    return world.trace();
-}
-
-TEST(server_seeds, a_rough_network_loses_nothing) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        day(sim::options::rough(seed).with_send_buffer_bytes(9000).with_receive_buffer_bytes(5000), true, [](sim::simulation&) {});
-    }
-}
-
-TEST(server_seeds, errors_of_the_system_and_failed_allocations_are_survived) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        sim::options with = sim::options::rough(seed).with_send_buffer_bytes(9000).with_receive_buffer_bytes(5000);
-        for (const call_kind kind : {call_kind::accept, call_kind::recv, call_kind::send, call_kind::send_pieces, call_kind::epoll_wait}) {
-            with.with_error_chance(kind, 0.03);
-        }
-        day(with, false, [](sim::simulation& world) {
-            if (world.draw(2) == 0) sim::fail_allocation(1 + world.draw(30));
-            // Any call, those that have no chance of their own among them.
-            if (world.draw(2) == 0) world.fail_call(1 + world.draw(30));
         });
+        server.start();
+        int sends = 0;
+        world.on_call([&](const sim::call_facts& facts) {
+            if (facts.kind == call_kind::send && ++sends == 2) world.fail_call(1, code);
+        });
+        sim::peer client(sim_address);
+        client.send("GET / HTTP/1.0\r\n\r\n");
+        pass(server.on, 50ms);
+        EXPECT_TRUE(client.received().ends_with("\r\n\r\npiece"));
+        EXPECT_TRUE(client.reset_by_other());
+        world.on_call(nullptr);
     }
 }
 
-TEST(server_seeds, the_same_seed_gives_the_same_trace) {
-    std::vector<std::uint64_t> traces;
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const auto play = [&] {
-            return day(sim::options::rough(seed).with_error_chance(call_kind::send, 0.02), false, [](sim::simulation&) {});
-        };
-        traces.push_back(play());
-        EXPECT_EQ(play(), traces.back()) << seed;
+// A process that was stopped wakes with EINTR, its timers due, and what came meanwhile not told.
+TEST(server_faults, what_came_while_the_process_was_stopped_came_in_time) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    server.bounds.head_timeout(10s).idle_timeout(10s);
+    server.start();
+    sim::peer partial(sim_address), idle(sim_address);
+    partial.send("GET / HTTP/1.1\r\n");
+    idle.send(get("/"));
+    partial.send_after(5s, "Host: a\r\n\r\n");
+    idle.send_after(5s, get("/"));
+    pass(server.on, 1s);
+    bool was_stopped = false;
+    world.on_call([&](const sim::call_facts& facts) {
+        if (facts.kind != call_kind::epoll_wait || std::exchange(was_stopped, true)) return;
+        world.advance(1min);
+        world.fail_call(1, EINTR);
+    });
+    pass(server.on, 1s);
+    world.on_call(nullptr);
+    EXPECT_EQ(testing::summary(partial.received()), "200 root");
+    EXPECT_EQ(testing::summary(idle.received()), "200 root, 200 root");
+}
+
+// It asked to go on, and may be sending its next request while the server has to close behind the first.
+TEST(server_faults, a_late_request_does_not_reset_a_content_without_length) {
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::text);
+        auto sent = co_await body.send("whole");
+        auto slept = co_await sleep_for(10ms);
+        EXPECT_TRUE(sent && slept);
+    });
+    server.start();
+    sim::peer client(sim_address);
+    const std::string asks = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+    client.send(asks);
+    client.send_after(5ms, asks);
+    pass(server.on, 50ms);
+    EXPECT_TRUE(client.received().ends_with("\r\n\r\nwhole"));
+    EXPECT_TRUE(client.closed_by_other());
+    EXPECT_FALSE(client.reset_by_other());
+}
+
+// On a loop that may be taken, what was answered goes out before the next handler runs.
+TEST(server_faults, a_request_that_a_failed_write_keeps_from_its_handler_has_an_end) {
+    sim::simulation world;
+    loop on(loop_options().hand_over(true));
+    router app;
+    app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    testing::recorder seen;
+    http_server serving(app, options(sim_address).watch(seen));
+    ASSERT_TRUE(serving.start_on(on).has_value());
+    world.on_call([&](const sim::call_facts& facts) {
+        if (facts.kind == call_kind::send) world.fail_call(1, ECONNRESET);
+    });
+    sim::peer client(sim_address);
+    client.send(get("/") + get("/"));
+    pass(on, 50ms);
+    EXPECT_EQ(seen.text(), "accepted, head GET /, answer 200, end 200, head GET /, end 0, closed peer vanished");
+    world.on_call(nullptr);
+    serving.stop();
+    pass(on, 50ms);
+}
+
+// The kernel tells of room late, so the timeout looks for itself; and what it finds may be enough for all that waits.
+TEST(server_faults, output_that_the_timeout_finds_room_for_is_written_once) {
+    sim::simulation world(sim::options().with_send_buffer_bytes(20'000).with_receive_buffer_bytes(20'000));
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, letters(45'000)); });
+    server.app.get("/short", [](request&, response& res) { res.text(200, "short"); });
+    server.bounds.write_timeout(30s).flush_bytes(10'000);
+    server.start();
+    sim::peer slow(sim_address);
+    slow.pause_reading();
+    slow.send(get("/") + get("/short"));
+    pass(server.on, 1s);
+    slow.read_some(6000);
+    pass(server.on, 30s);
+    EXPECT_EQ(server.seen.count("limit write_timeout"), 0u);
+    slow.resume_reading();
+    pass(server.on, 1s);
+    EXPECT_TRUE(slow.received().ends_with("\r\n\r\nshort"));
+}
+
+// It has lost its stream, its handler still runs, and what came behind the request stays where it is until then.
+TEST(server_faults, what_gave_way_once_is_not_asked_to_give_way_again) {
+    sim::simulation world;
+    sim_server server;
+    event over;
+    server.app.get("/", [&](request&, response& res) -> task<> {
+        res.text(200, letters(1'000'000));
+        auto waited = co_await shield(over.wait());
+        static_cast<void>(waited);
+    });
+    server.app.get("/short", [](request&, response& res) { res.text(200, "short"); });
+    server.bounds.buffered_bytes_max(900'000);
+    server.start();
+    for (std::size_t i = 1; i <= 3; ++i) {
+        sim::peer stuck(sim_address);
+        stuck.pause_reading();
+        stuck.send(get("/") + get("/"));
+        pass(server.on, 10ms);
+        EXPECT_EQ(server.seen.count("limit buffered_bytes_max"), i);
+        EXPECT_EQ(server.seen.count("closed over limit"), 0u);
     }
-    std::sort(traces.begin(), traces.end());
-    EXPECT_EQ(std::unique(traces.begin(), traces.end()), traces.end()) << "seeds make no difference";
+    sim::peer late(sim_address);
+    late.send(get("/short"));
+    pass(server.on, 10ms);
+    EXPECT_TRUE(late.received().ends_with("\r\n\r\nshort"));
+    over.set();
+    pass(server.on, 10ms);
+    EXPECT_EQ(server.seen.count("closed over limit"), 3u);
 }
 
 // --- a fault at every step ---

@@ -179,7 +179,9 @@ def fuzz_one(program):
 def conformance():
     build("release", "martlet-servers")
     outcomes = script_cases("conformance", "over_sockets", ["tests/conformance/over_sockets", BUILD / "release/bin"])
-    return outcomes + script_cases("conformance", "client_over_sockets", ["tests/conformance/client_over_sockets", BUILD / "release/bin"])
+    outcomes += script_cases("conformance", "client_over_sockets", ["tests/conformance/client_over_sockets", BUILD / "release/bin"])
+    # What becomes of connections that are cut, held and shredded on their way.
+    return outcomes + script_cases("conformance", "chaos", ["tests/chaos/through_the_gate", BUILD / "release/bin"])
 
 
 def oracles():

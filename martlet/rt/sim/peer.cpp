@@ -19,6 +19,7 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
     std::string received;
     std::string unsent;
     bool is_paused = false;
+    bool is_reading = false;
     bool was_connected = false;
     bool saw_end = false;
     bool saw_reset = false;
@@ -61,6 +62,9 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
     }
 
     void read(std::size_t most) {
+        // To receive makes room, so that more may come within that call; the loop below takes it in its turn.
+        if (is_reading) return;
+        is_reading = true;
         char block[16 * 1024];
         while (most > 0) {
             const std::ptrdiff_t got = link->receive(who, block, std::min(most, sizeof block), false);
@@ -73,6 +77,7 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
             if (got < 0 && got != -EAGAIN && got != -ENOTCONN) saw_reset = true;
             break;
         }
+        is_reading = false;
     }
 
     void write() {

@@ -226,6 +226,18 @@ TEST(simulated_network, paused_peers_fill_the_buffers) {
     EXPECT_EQ(client.received().size(), 30'000u);
 }
 
+TEST(simulated_network, peers_read_in_order_what_comes_while_they_read) {
+    // Nothing takes time, so room made by a read brings more within it.
+    simulation world(options().with_receive_buffer_bytes(3'000));
+    const end from = listen_at(8080);
+    peer reader("127.0.0.1:8080");
+    const descriptor one = accept_one(from);
+    std::string sent;
+    for (int i = 0; sent.size() < 40'000; ++i) sent += std::to_string(i) + " ";
+    EXPECT_EQ(kernel::send(one, sent.data(), sent.size()), static_cast<std::ptrdiff_t>(sent.size()));
+    EXPECT_EQ(reader.received(), sent);
+}
+
 TEST(simulated_network, loses_datagrams_when_told_to) {
     simulation world(options(1).with_loss_chance(0.5));
     stage s;

@@ -33,7 +33,8 @@ private:
     std::atomic<std::uint64_t> held_{0};
 };
 
-/// One loop's part. The sum is touched only when this has grown or shrunk by a step, so it may be off by a step for each loop.
+/// One loop's part. The sum is touched only when this has grown or shrunk by a step, so it may be off by
+/// up to two steps for each loop that holds something.
 class buffered_bytes_share {
 public:
     static constexpr std::size_t step_bytes = 64 * 1024;
@@ -54,7 +55,8 @@ public:
     void remove(std::size_t bytes) noexcept {
         MARTLET_ASSERT(bytes <= held_, "only what was counted is given back");
         held_ -= bytes;
-        if (told_ - held_ >= 2 * step_bytes) [[unlikely]]
+        // What holds nothing counts as nothing: under a small limit the rest of a step would refuse all requests for ever.
+        if (told_ - held_ >= (held_ == 0 ? step_bytes : 2 * step_bytes)) [[unlikely]]
             tell();
     }
     /// Counts `now` instead of `before`.

@@ -55,6 +55,16 @@ TEST(buffered_bytes, the_sum_is_never_off_by_more_than_a_step_or_two) {
     EXPECT_EQ(all.held(), 0u);
 }
 
+TEST(buffered_bytes, a_small_limit_is_free_again_when_nothing_is_held) {
+    buffered_bytes all(step);
+    buffered_bytes_share one(all);
+    one.add(step / 2);
+    EXPECT_EQ(one.now(), pressure::full);
+    one.remove(step / 2);
+    EXPECT_EQ(one.now(), pressure::none);
+    EXPECT_EQ(all.held(), 0u);
+}
+
 TEST(buffered_bytes, steps_are_told_and_nothing_between) {
     buffered_bytes all(1 << 30);
     buffered_bytes_share one(all);

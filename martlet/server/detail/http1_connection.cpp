@@ -255,7 +255,8 @@ bool http1_connection::output_still_moves() noexcept {
     stream_.recheck_write();
     const net::io outcome = stream_.try_write(out_);
     if (outcome != net::io::blocked) {
-        // The usual way finds the same again, and acts on it.
+        // The usual way finds the same again, and acts on it. The stream, which was not asked, still has the waiter.
+        stream_.arm(direction::writing, nullptr);
         if (!output_node::is_linked()) worker_.on.flush_later(*static_cast<output_node*>(this));
         return true;
     }
@@ -421,6 +422,8 @@ void http1_connection::force(error why, close_reason reason) noexcept {
 
 // The stream is of no more use. A handler that still runs is cancelled, and the connection waits for it.
 void http1_connection::lose(close_reason reason, error why) noexcept {
+    // With a FIN what the peer has got would look whole.
+    if (until_close_) stream_.abort();
     if (open_ == nullptr || state_ == state::collecting) {
         destroy(reason);
         return;

@@ -113,6 +113,8 @@ public:
     void output_added() noexcept;
     /// An answer ended early; `by_reset`: nothing else tells the peer.
     void content_broken_off(bool by_reset) noexcept;
+    /// The end of the connection will be the end of what answers now.
+    void content_ends_with_connection() noexcept { until_close_ = true; }
     /// What answers now ends only with the server.
     void stream_is_endless() noexcept;
     /// The stream is the handler's once all output is written.
@@ -222,10 +224,11 @@ private:
     bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
     bool output_waits_ : 1 = false;   // the stream took less than there is
     bool abort_on_return_ : 1 = false;
-    bool fresh_ : 1 = true;        // no byte has arrived yet
-    bool endless_ : 1 = false;     // what answers now ends only with the server
-    bool given_away_ : 1 = false;  // the handler reads and writes the stream itself
-    bool break_off_ : 1 = false;   // only a reset tells the peer that the answer ended early
+    bool fresh_ : 1 = true;         // no byte has arrived yet
+    bool endless_ : 1 = false;      // what answers now ends only with the server
+    bool given_away_ : 1 = false;   // the handler reads and writes the stream itself
+    bool break_off_ : 1 = false;    // only a reset tells the peer that the answer ended early
+    bool until_close_ : 1 = false;  // the last answer has neither length nor chunks
 };
 
 }  // namespace martlet::inline v0::server::detail

@@ -42,9 +42,10 @@ exchange_errc http1_open_exchange::begin(const response_head& answer, std::optio
     if (!length && old) {
         // RFC 9112 section 6.1: no chunks for HTTP/1.0. The connection's end is the content's.
         announced = http1::body_framing::until_close();
-        close_after();
+        if (after() != http1::persistence::close) end_connection();
     }
     silent_ = method_ == http::method::head || http::forbids_content(answer.status());
+    if (announced.is_until_close() && !silent_) connection_->content_ends_with_connection();
     if (http::forbids_content(answer.status())) announced = http1::body_framing::none();
     const std::size_t out_before = out_->size();
     char* at = out_->cork(http1::encoded_bytes_max(answer.type(), answer.fields()));

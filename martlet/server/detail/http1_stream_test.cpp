@@ -292,6 +292,11 @@ TEST(http1_stream, in_chunks_or_with_a_length) {
         EXPECT_EQ(all.find("Transfer-Encoding"), all.npos);
         EXPECT_NE(all.find("Connection: close\r\n"), all.npos);
         EXPECT_TRUE(all.ends_with("9," + letters(10'000) + letters(5'000)));
+        EXPECT_TRUE(old.saw_end());
+        // It asked to go on, and may be sending.
+        EXPECT_FALSE(old.is_closed());
+        old.finish();
+        EXPECT_EQ(old.heard(), "");
         EXPECT_TRUE(old.is_closed());
         EXPECT_FALSE(old.saw_reset());
     }
