@@ -25,6 +25,8 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
     bool is_open = true;
     bool fin_wanted = false;
     bool call_is_due = false;
+    bool is_reading = false;
+    bool is_writing = false;
     std::move_only_function<void(peer&)> changed;
 
     void attach(std::shared_ptr<connection> to, int side) {
@@ -60,7 +62,19 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
         });
     }
 
+    // Room that is made brings more at once, and with it another call: what is under way takes it, in order.
     void read(std::size_t most) {
+        if (std::exchange(is_reading, true)) return;
+        read_all(most);
+        is_reading = false;
+    }
+    void write() {
+        if (std::exchange(is_writing, true)) return;
+        write_all();
+        is_writing = false;
+    }
+
+    void read_all(std::size_t most) {
         char block[16 * 1024];
         while (most > 0) {
             const std::ptrdiff_t got = link->receive(who, block, std::min(most, sizeof block), false);
@@ -75,7 +89,7 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
         }
     }
 
-    void write() {
+    void write_all() {
         while (!unsent.empty()) {
             const kernel::piece all{unsent.data(), unsent.size()};
             const std::ptrdiff_t put = link->send(who, &all, 1);
