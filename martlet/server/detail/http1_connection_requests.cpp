@@ -469,6 +469,7 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
     const std::string_view behind = pending_ == nullptr ? in.view() : std::string_view();
     // What was answered before must not wait for a call that may block.
     if (!out_.empty() && !output_waits_ && stream_.try_write(out_) == net::io::failed) {
+        ended(parsed);
         abort_with(close_reason::peer_vanished);
         return;
     }
