@@ -6,6 +6,7 @@
 #   thing_simtest.cpp     program <n>-simtest: the simulated kernel is linked in front of everything
 #   thing_threadtest.cpp  program <n>-threadtest: what has threads; the only one that a thread sanitizer build has
 #   thing_fuzz.cpp        program <n>-thing-fuzz each
+#   thing_simfuzz.cpp     the same with the simulated kernel in front
 #   thing_bench.cpp       program <n>-bench
 #   kernel_linux.cpp      static library martlet::kernel (folder rt only), apart so that a program can put another in its place
 #   sim/*.cpp             martlet::sim (folder rt only): objects that define every symbol of the kernel seam
@@ -93,18 +94,21 @@ function(martlet_test_program name)
     martlet_register(${arg_KIND} ${name})
 endfunction()
 
-# martlet_fuzz_programs(<prefix> SOURCES ... LINK ...)
+# martlet_fuzz_programs(<prefix> [SIM] SOURCES ... LINK ...)
 function(martlet_fuzz_programs prefix)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SIM" "" "SOURCES;LINK")
     if(NOT MARTLET_FUZZ)
         return()
     endif()
     foreach(source IN LISTS arg_SOURCES)
         get_filename_component(stem "${source}" NAME_WE)
-        string(REGEX REPLACE "_fuzz$" "" stem "${stem}")
+        string(REGEX REPLACE "_(sim)?fuzz$" "" stem "${stem}")
         set(name "${prefix}-${stem}-fuzz")
         add_executable(${name} ${source})
         martlet_compile(${name})
+        if(arg_SIM)
+            target_link_libraries(${name} PRIVATE martlet::sim)
+        endif()
         target_link_libraries(${name} PRIVATE ${arg_LINK})
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)
         martlet_register(fuzzers ${name} ${source})
@@ -140,11 +144,11 @@ endfunction()
 function(martlet_folder)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "DEPENDS")
     set(here "${CMAKE_CURRENT_SOURCE_DIR}")
-    foreach(suffix IN ITEMS test simtest threadtest fuzz bench avx2)
+    foreach(suffix IN ITEMS test simtest threadtest fuzz simfuzz bench avx2)
         file(GLOB ${suffix} CONFIGURE_DEPENDS "${here}/*_${suffix}.cpp" "${here}/detail/*_${suffix}.cpp")
     endforeach()
     file(GLOB library CONFIGURE_DEPENDS "${here}/*.cpp" "${here}/detail/*.cpp")
-    list(REMOVE_ITEM library ${test} ${simtest} ${threadtest} ${fuzz} ${bench} "")
+    list(REMOVE_ITEM library ${test} ${simtest} ${threadtest} ${fuzz} ${simfuzz} ${bench} "")
 
     set_source_files_properties(${avx2} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2")
 
@@ -165,6 +169,7 @@ function(martlet_folder)
     martlet_test_program(${arg_NAME}-simtest KIND tests SIM SOURCES ${simtest} LINK ${link})
     martlet_test_program(${arg_NAME}-threadtest KIND threadtests SOURCES ${threadtest} LINK ${link})
     martlet_fuzz_programs(${arg_NAME} SOURCES ${fuzz} LINK ${link})
+    martlet_fuzz_programs(${arg_NAME} SIM SOURCES ${simfuzz} LINK ${link})
     if(bench AND MARTLET_BENCH AND benchmark_FOUND)
         add_executable(${arg_NAME}-bench ${bench})
         martlet_compile(${arg_NAME}-bench)

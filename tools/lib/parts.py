@@ -1,6 +1,7 @@
 """What each part of ./test does. A part returns a list of outcomes."""
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -141,7 +142,7 @@ FUZZ_SECONDS = 10
 
 
 def fuzz():
-    """A fuzz program thing_fuzz.cpp begins with the inputs in thing_corpus/ and the words in thing_fuzz.dict beside it."""
+    """docs/fuzzing.md says what each program holds and how long it ran."""
     build("fuzz", "martlet-fuzzers")
     found = programs("fuzz", "fuzzers")
     if not found:
@@ -151,16 +152,19 @@ def fuzz():
         return list(pool.map(fuzz_one, found))
 
 
+def fuzz_corpora(name, source):
+    """What a program has found so far, and the inputs in thing_corpus/ beside thing_fuzz.cpp or thing_simfuzz.cpp."""
+    grown = BUILD / "fuzz" / "corpus" / name
+    grown.mkdir(parents=True, exist_ok=True)
+    seeds = Path(source).with_name(re.sub("_(sim)?fuzz$", "", Path(source).stem) + "_corpus")
+    return [grown, seeds] if seeds.is_dir() else [grown]
+
+
 def fuzz_one(program):
     name, source = program
     source = Path(source)
-    grown = BUILD / "fuzz" / "corpus" / name
-    grown.mkdir(parents=True, exist_ok=True)
     command = [BUILD / "fuzz" / "bin" / name, f"-max_total_time={FUZZ_SECONDS}", "-timeout=10", "-rss_limit_mb=2048"]
-    command += [f"-artifact_prefix={BUILD / 'fuzz'}/{name}-", "-print_final_stats=1", grown]
-    seeds = source.with_name(source.stem.removesuffix("_fuzz") + "_corpus")
-    if seeds.is_dir():
-        command.append(seeds)
+    command += [f"-artifact_prefix={BUILD / 'fuzz'}/{name}-", "-print_final_stats=1", *fuzz_corpora(name, source)]
     words = source.with_suffix(".dict")
     if words.is_file():
         command.append(f"-dict={words}")
@@ -170,7 +174,11 @@ def fuzz_one(program):
         print(f"  {name}: {runs} inputs", flush=True)
         return passed(f"fuzz/{name}")
     show(finished.output)
-    return failed(f"fuzz/{name}", f"{finished.reason()}; the input is kept as build/fuzz/{name}-*")
+    kept = re.search(r"Test unit written to (\S+)", finished.output)
+    if kept is None:
+        return failed(f"fuzz/{name}", f"{finished.reason()}; no input was kept")
+    again = f"build/fuzz/bin/{name} {Path(kept[1]).relative_to(ROOT)}"
+    return failed(f"fuzz/{name}", f"{finished.reason()}; once more: {again}")
 
 
 # --- servers and clients of the library among others ---

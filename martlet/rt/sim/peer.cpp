@@ -19,13 +19,14 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
     std::string received;
     std::string unsent;
     bool is_paused = false;
-    bool is_reading = false;
     bool was_connected = false;
     bool saw_end = false;
     bool saw_reset = false;
     bool is_open = true;
     bool fin_wanted = false;
     bool call_is_due = false;
+    bool is_reading = false;
+    bool is_writing = false;
     std::move_only_function<void(peer&)> changed;
 
     void attach(std::shared_ptr<connection> to, int side) {
@@ -61,10 +62,19 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
         });
     }
 
+    // Room that is made brings more at once, and with it another call: what is under way takes it, in order.
     void read(std::size_t most) {
-        // To receive makes room, so that more may come within that call; the loop below takes it in its turn.
-        if (is_reading) return;
-        is_reading = true;
+        if (std::exchange(is_reading, true)) return;
+        read_all(most);
+        is_reading = false;
+    }
+    void write() {
+        if (std::exchange(is_writing, true)) return;
+        write_all();
+        is_writing = false;
+    }
+
+    void read_all(std::size_t most) {
         char block[16 * 1024];
         while (most > 0) {
             const std::ptrdiff_t got = link->receive(who, block, std::min(most, sizeof block), false);
@@ -77,10 +87,9 @@ struct peer_state final : side_owner, std::enable_shared_from_this<peer_state> {
             if (got < 0 && got != -EAGAIN && got != -ENOTCONN) saw_reset = true;
             break;
         }
-        is_reading = false;
     }
 
-    void write() {
+    void write_all() {
         while (!unsent.empty()) {
             const kernel::piece all{unsent.data(), unsent.size()};
             const std::ptrdiff_t put = link->send(who, &all, 1);

@@ -238,6 +238,26 @@ TEST(simulated_network, peers_read_in_order_what_comes_while_they_read) {
     EXPECT_EQ(reader.received(), sent);
 }
 
+TEST(simulated_network, peers_get_pieces_in_order_that_arrive_at_once) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        simulation world(options(seed).with_split_chance(0.7).with_send_buffer_bytes(100));
+        const end from = listen_at(8080);
+        peer client("127.0.0.1:8080");
+        const descriptor server = accept_one(from);
+        std::string all;
+        for (char c = ' '; c < 'z'; ++c) all += c;
+        const std::ptrdiff_t sent = kernel::send(server, all.data(), all.size());
+        ASSERT_GT(sent, 0);
+        client.send(all);
+        world.advance(1ms);
+        EXPECT_EQ(client.received(), all.substr(0, static_cast<std::size_t>(sent))) << seed;
+        char block[200];
+        std::string got;
+        for (std::ptrdiff_t n; (n = kernel::recv(server, block, sizeof block)) > 0;) got.append(block, static_cast<std::size_t>(n));
+        EXPECT_EQ(got, all) << seed;
+    }
+}
+
 TEST(simulated_network, loses_datagrams_when_told_to) {
     simulation world(options(1).with_loss_chance(0.5));
     stage s;

@@ -11,6 +11,8 @@
 
 // Of the sanitizers' run-time library, where there is one.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+// A fuzz program keeps the input when it dies, by that callback and its handler of SIGABRT.
+extern "C" __attribute__((weak)) int LLVMFuzzerTestOneInput(const unsigned char* data, unsigned long size);
 
 namespace martlet::inline v0::sim {
 
@@ -112,7 +114,16 @@ void say_where_it_was() {
     if (world* at = std::exchange(current_world, nullptr)) at->say_where();
 }
 
-void aborted(int) { say_where_it_was(); }
+void set_death_callback(void (*callback)()) {
+    if (__sanitizer_set_death_callback != nullptr && LLVMFuzzerTestOneInput == nullptr) __sanitizer_set_death_callback(callback);
+}
+
+void aborted(int number) {
+    void (*const before)(int) = current_world != nullptr ? current_world->abort_handler_before : SIG_DFL;
+    say_where_it_was();
+    std::signal(number, before);
+    std::raise(number);
+}
 
 const call_traits& traits_of(call_kind kind) noexcept { return traits[static_cast<std::size_t>(kind)]; }
 
@@ -148,7 +159,7 @@ world::world(const options& options)
     current_world = this;
     // However the program dies under this simulation, it says where that was.
     abort_handler_before = std::signal(SIGABRT, &aborted);
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(&say_where_it_was);
+    set_death_callback(&say_where_it_was);
     null_device->swallows = true;
     files.emplace("/dev/null", null_device);
 }
@@ -158,7 +169,7 @@ world::~world() {
     happenings.clear();
     table.clear();
     std::signal(SIGABRT, abort_handler_before);
-    if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(nullptr);
+    set_death_callback(nullptr);
     current_world = nullptr;
 }
 

@@ -32,6 +32,7 @@ bool http1_connection::refused_for(pressure at_least, http1_exchange& x) noexcep
 }
 
 burden http1_connection::burden() const noexcept {
+    // What is gone holds its content until its handler has ended, and cannot give it up sooner.
     if (held_kib_ == 0 || in_call_ || state_ == state::gone) return burden::none;
     if (state_ == state::collecting || (state_ == state::running && body() != nullptr && open_ != nullptr && open_->is_awaited()))
         return burden::content;

@@ -50,6 +50,25 @@ TEST(observer, sees_every_form_of_handler) {
               "accepted, head GET /now, answer 200, end 200, head GET /task, answer 201, end 201, head GET /later, answer 202, end 202");
 }
 
+TEST(observer, sees_the_end_of_an_exchange_whose_handler_was_not_called_because_its_peer_had_gone) {
+    bench server(loop_options().hand_over(true));
+    client* asking = nullptr;
+    std::string ended;
+    server.app.on_end(
+        [&](request& req, const exchange_end& end) { ended += std::string(req.target()) + " " + std::to_string(end.status()) + ";"; });
+    server.app.get("/first", [&](request&, response& res) {
+        res.text(200, "x");
+        asking->reset();
+    });
+    server.app.get("/second", [](request&, response& res) { res.text(200, "x"); });
+    client peer(server, unruly_options::tame());
+    asking = &peer;
+    peer.send(get("/first") + get("/second"));
+    EXPECT_TRUE(peer.settle());
+    EXPECT_EQ(server.seen.text(), "accepted, head GET /first, answer 200, end 200, head GET /second, end 0, closed peer vanished");
+    EXPECT_EQ(ended, "/first 200;/second 0;");
+}
+
 TEST(observer, an_exchange_can_be_asked_while_it_is_told) {
     class asker final : public observer {
     public:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <martlet/rt/event.hpp>
 #include <martlet/server/detail/testing_internal.hpp>
 
 namespace martlet::server::testing {
@@ -102,6 +103,30 @@ TEST(http1_pressure, unfinished_heads_give_way) {
 TEST(http1_pressure, readers_that_take_nothing_are_reset) {
     bench server;
     expect_held(server, get("/large"), false);
+}
+
+TEST(http1_pressure, what_was_reset_is_not_reset_again_while_its_handler_still_holds_content) {
+    bench server;
+    server.bounds.buffered_bytes_max(budget).stream_queued_bytes_max(1);
+    event gone;
+    server.app.post("/pipe", [&](request& req, response& res) -> task<> {
+        auto body = res.stream(200, http::media::bytes);
+        auto piece = co_await req.read();
+        auto sent = co_await body.send(piece.value());
+        EXPECT_FALSE(sent);
+        gone.set();
+    });
+    client peer(server, unruly_options::tame().capacity_bytes(1000));
+    peer.send("POST /pipe HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\n" + letters(20'000));
+    EXPECT_TRUE(peer.settle());
+    server.work().held.add(budget * 3 / 4);
+    server.work().relieve_later();
+    EXPECT_TRUE(peer.settle());
+    EXPECT_TRUE(peer.saw_reset());
+    EXPECT_TRUE(gone.is_set());
+    EXPECT_EQ(server.connections(), 0u);
+    EXPECT_EQ(server.seen.count("limit buffered_bytes_max"), 1u);
+    server.work().held.remove(budget * 3 / 4);
 }
 
 TEST(http1_pressure, the_slowest_goes_first) {

@@ -1,4 +1,6 @@
-// Whatever a Range field holds, what is sent lies inside the representation, no byte twice, and no two parts closer than they could be one.
+// Whatever a Range field holds, what is sent lies inside the representation, no byte twice, and no two parts closer than they could be one;
+// asked for again, it is sent again.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +41,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto read = http::content_range::parse(written);
         // The largest number stands for all that are larger, and no whole is of that size.
         if (bytes < UINT64_MAX) require(read && read->range() == range && read->size_bytes() == bytes);
+    }
+    if (set.outcome() == http::range_outcome::satisfiable) {
+        std::string asked = "bytes=";
+        for (const http::byte_range& range : set.ranges())
+            asked += std::to_string(range.first()) + "-" + std::to_string(range.last()) + ",";
+        asked.pop_back();
+        const auto again = http::range_set::parse(asked, bytes, http::range_limits().ranges_max(ranges_max));
+        require(std::ranges::equal(again.ranges(), set.ranges()));
     }
     if (const auto read = http::content_range::parse(text); read && read->range() && read->size_bytes()) {
         require(read->range()->last() < *read->size_bytes());

@@ -1,5 +1,5 @@
-// Any text is a URI or none. One that is has a normal form that is its own normal form; what a reference resolves to is a URI again; what
-// was encoded decodes to itself.
+// Any text is a URI or none. The parts of one that is, written again, are its text; its normal form is its own normal form; what a reference
+// resolves to is a URI again; what was encoded decodes to itself.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -31,6 +31,20 @@ void check_percent(std::string_view text) {
     }
 }
 
+void check_parts(std::string_view text) {
+    const auto made = reference::parse(text);
+    if (!made) return;
+    std::string again;
+    if (made->scheme()) again.append(*made->scheme()).append(":");
+    if (made->authority()) again.append("//");
+    if (made->userinfo()) again.append(*made->userinfo()).append("@");
+    if (made->authority()) again.append(*made->authority());
+    again.append(made->path());
+    if (made->query()) again.append("?").append(*made->query());
+    if (made->fragment()) again.append("#").append(*made->fragment());
+    require(again == text);
+}
+
 void check_http(std::string_view text) {
     const auto uri = http_uri::parse(text, userinfo::accepted);
     if (!uri) return;
@@ -47,6 +61,7 @@ void check_http(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     check_percent(text);
+    check_parts(text);
     check_http(text);
 
     const std::size_t line = text.find('\n');
