@@ -243,6 +243,16 @@ chosen parse(int count, char** values) {
     return all;
 }
 
+/// In which this could have run and had no processor.
+double own_wait_seconds() {
+    unsigned long long waited = 0;
+    if (std::FILE* const file = std::fopen("/proc/self/schedstat", "r")) {
+        if (std::fscanf(file, "%*u %llu", &waited) != 1) waited = 0;
+        std::fclose(file);
+    }
+    return static_cast<double>(waited) / 1e9;
+}
+
 double own_cpu_seconds() {
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
@@ -266,7 +276,7 @@ int main(int count, char** values) {
         std::printf(", \"%s\": %llu", outcome_names[i], static_cast<unsigned long long>(all->outcomes[i]));
     std::printf(", \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"max_ms\": %.3f", all->latency.quantile(0.5),
                 all->latency.quantile(0.99), all->latency.quantile(0.999), all->latency.max_ms());
-    std::printf(", \"late_p99_ms\": %.3f, \"late_max_ms\": %.3f, \"cpu_seconds\": %.3f}\n", all->lateness.quantile(0.99),
-                all->lateness.max_ms(), own_cpu_seconds());
+    std::printf(", \"late_p99_ms\": %.3f, \"late_max_ms\": %.3f, \"cpu_seconds\": %.3f, \"waited_seconds\": %.3f}\n",
+                all->lateness.quantile(0.99), all->lateness.max_ms(), own_cpu_seconds(), own_wait_seconds());
     return 0;
 }

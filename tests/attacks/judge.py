@@ -4,6 +4,8 @@ import bounds
 
 # Beyond it the generator itself is so late that latencies say nothing of the server.
 LATE_MS_MAX = 25
+# Of a phase the server may have waited for its processor, which nobody else should use.
+WAITED_SHARE_MAX = 0.1
 
 
 def of_healthy(drilled):
@@ -24,6 +26,9 @@ def of_healthy(drilled):
         busy.append(f"p99 is {unattacked:.0f} ms without an attack")
     if attacked["late_p99_ms"] > LATE_MS_MAX:
         busy.append(f"the healthy client is {attacked['late_p99_ms']:.0f} ms late itself")
+    waited = max(phase.waited_seconds / phase.seconds for phase in (drilled.base, drilled.attacked))
+    if waited > WAITED_SHARE_MAX:
+        busy.append(f"others had the server's processor while it could have run, {waited:.0%} of the time")
     return faults, slow, busy
 
 

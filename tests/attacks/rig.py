@@ -55,6 +55,14 @@ class AttackedServer(Server):
         with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
+    def waited_ns(self):
+        """Nanoseconds that its threads waited for a processor."""
+        total = 0
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            with contextlib.suppress(FileNotFoundError), open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[1])
+        return total
+
     def resident_bytes(self):
         with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -93,6 +101,8 @@ class Phase:
     healthy: dict
     cpu_seconds: float
     seconds: float
+    # In which the server could have run and had no processor.
+    waited_seconds: float
 
     @property
     def cpu_per_request(self):
@@ -149,7 +159,7 @@ class Rig:
     def phase(self, server, rate, fresh_permille, seconds, attack=None):
         """Healthy clients for some seconds, and perhaps an attack of which the clients see beginning and end."""
         with contextlib.ExitStack() as stack:
-            before, began = server.cpu_ns(), time.monotonic()
+            before, waited, began = server.cpu_ns(), server.waited_ns(), time.monotonic()
             arguments = ("--port", server.port, "--rate", int(rate), "--fresh-permille", fresh_permille, "--seconds", seconds)
             healthy = self.program(stack, "healthy-client", *arguments, preferred=True)
             attacker, kernel = None, 0
@@ -161,7 +171,8 @@ class Rig:
                     time.sleep(0.1)
                 attacker = client.result(30)
             seen = healthy.result(seconds + 30)
-            return Phase(seen, (server.cpu_ns() - before) / 1e9, time.monotonic() - began), attacker, kernel
+            seconds = time.monotonic() - began
+            return Phase(seen, (server.cpu_ns() - before) / 1e9, seconds, (server.waited_ns() - waited) / 1e9), attacker, kernel
 
     def drill(self, name, rate, seconds, options=(), fresh_permille=10):
         with AttackedServer(self.bin, self.file, options) as server:

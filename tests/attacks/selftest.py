@@ -25,7 +25,7 @@ def healthy(**changed):
 
 
 def drilled_well(rig_module):
-    phases = [rig_module.Phase(healthy(), 0.5, 3.0) for _ in range(3)]
+    phases = [rig_module.Phase(healthy(), 0.5, 3.0, 0.0) for _ in range(3)]
     attacker = {"opened": 1000, "not_connected": 0, "open_max": 1000, "sent_bytes": 10_000_000, "received_bytes": 100_000, "sends": 1000,
                 "closed": 1000, "reset": 0, "left": 0, "still_open": 0, "unanswered": 0, "ended_ms_p50": 2000, "ended_ms_max": 2100,
                 "statuses": {"408": 1000}}
@@ -39,6 +39,7 @@ FIGURES = [
     ("slow_but_five_times", lambda at: (at.attacked.healthy.update(p99_ms=100), at.base.healthy.update(p99_ms=21)), "passed", ""),
     ("busy", lambda at: (at.attacked.healthy.update(p99_ms=999), at.base.healthy.update(p99_ms=60)), "skipped", "too busy"),
     ("late", lambda at: at.attacked.healthy.update(p99_ms=99, late_p99_ms=40), "skipped", "late itself"),
+    ("crowded", lambda at: (at.attacked.healthy.update(p99_ms=99), setattr(at.attacked, "waited_seconds", 1.0)), "skipped", "server's processor"),
     ("busy_and_dear", lambda at: (at.base.healthy.update(p99_ms=60), setattr(at, "extra_cpu_seconds", 9)), "failed", "server's CPU"),
     ("two_in_a_thousand_lost", lambda at: at.attacked.healthy.update(answered=9980, refused=20), "failed", "9980 of 10000"),
     ("lost_afterwards", lambda at: at.after.healthy.update(answered=9980, wrong=20), "failed", "after the attack"),
