@@ -91,6 +91,7 @@ server::limits bounds_of(const chosen& how) {
     if (how.unbounded) {
         all.body_bytes_max(std::uint64_t{1} << 40);
         all.buffered_bytes_max(std::uint64_t{1} << 40);
+        all.unsent_bytes_max(std::size_t{1} << 30);
     }
     return all;
 }
