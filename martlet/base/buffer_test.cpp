@@ -1,10 +1,15 @@
 #include <martlet/base/buffer.hpp>
 
+#include <cstdint>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -121,6 +126,50 @@ TEST(buffer, release_gives_memory_back) {
     EXPECT_EQ(b.capacity(), 0u);
     ASSERT_TRUE(b.append("def"));
     EXPECT_EQ(b.view(), "def");
+}
+
+TEST(buffer, large_storage_goes_back_to_the_system) {
+#if defined(MARTLET_SANITIZED)
+    GTEST_SKIP() << "a sanitizer's malloc holds everything, to watch it";
+#else
+    constexpr std::size_t large_bytes = 1024 * 1024;
+    std::vector<std::unique_ptr<char[]>> between;
+    std::vector<const char*> freed;
+    std::vector<buffer> all;
+    // Freeing the first teaches malloc to keep such blocks, and what lies between keeps it from giving back the end of its heap.
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 8; ++i) {
+            freed.push_back(all.emplace_back(large_bytes).prepare(large_bytes).data());
+            ASSERT_NE(freed.back(), nullptr);
+            between.push_back(std::make_unique<char[]>(large_bytes / 16));
+        }
+        all.clear();
+    }
+    const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    for (const char* each : freed) {
+        const std::uintptr_t page = (reinterpret_cast<std::uintptr_t>(each) + large_bytes / 2) / page_bytes * page_bytes;
+        unsigned char resident = 0;
+        EXPECT_EQ(::mincore(reinterpret_cast<void*>(page), page_bytes, &resident), -1) << "still mapped";
+    }
+#endif
+}
+
+TEST(buffer, keeps_its_bytes_while_it_grows_large) {
+    constexpr std::size_t step = 10'000;
+    constexpr std::size_t steps = 200;
+    buffer b(step * steps);
+    std::string all;
+    for (std::size_t i = 0; i < steps; ++i) {
+        const std::string piece(step, static_cast<char>('a' + i % 26));
+        ASSERT_TRUE(b.append(piece));
+        all += piece;
+        // So that there is room at the front, which growing has to close.
+        b.consume(7);
+        all.erase(0, 7);
+        static_cast<void>(padding_sum(b.padded()));
+    }
+    EXPECT_EQ(b.view(), all);
+    EXPECT_TRUE(b.prepare(step * steps).empty());
 }
 
 TEST(buffer, over_adopted_storage) {

@@ -79,7 +79,8 @@ TEST(listener, is_dual_stack_unless_told_otherwise) {
 
 TEST(listener, gives_its_stream_options_to_what_is_accepted) {
     loop on;
-    const auto streams = stream_options().keepalive(30s, 5s, 3).user_timeout(1500ms).linger_zero(true).receive_buffer_bytes(16'384);
+    const auto streams =
+        stream_options().keepalive(30s, 5s, 3).user_timeout(1500ms).linger_zero(true).receive_buffer_bytes(16'384).unsent_bytes_max(50'000);
     const listener door = listen_on("127.0.0.1:0", listener_options().streams(streams));
     acceptor from;
     ASSERT_TRUE(from.open(on, door).has_value());
@@ -92,6 +93,7 @@ TEST(listener, gives_its_stream_options_to_what_is_accepted) {
     EXPECT_EQ(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 5);
     EXPECT_EQ(option_of(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
     EXPECT_EQ(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1500);
+    EXPECT_EQ(option_of(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT), 50'000);
     EXPECT_EQ(option_of(fd, SOL_SOCKET, SO_LINGER), 1);
     EXPECT_EQ(option_of(fd, SOL_SOCKET, SO_RCVBUF), 32'768);
     EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);

@@ -56,6 +56,7 @@ result<void> stream_options::apply(const descriptor& socket, int family) const n
             to.set(IPPROTO_TCP, TCP_KEEPINTVL, in_seconds(keepalive_interval_));
             to.set(IPPROTO_TCP, TCP_KEEPCNT, keepalive_count_);
         }
+        if (unsent_bytes_max_ != 0) to.set(IPPROTO_TCP, TCP_NOTSENT_LOWAT, as_int(unsent_bytes_max_));
         if (user_timeout_ > duration::zero()) to.set(IPPROTO_TCP, TCP_USER_TIMEOUT, in_units(user_timeout_, std::chrono::milliseconds(1)));
     }
     if (send_buffer_bytes_ != 0) to.set(SOL_SOCKET, SO_SNDBUF, as_int(send_buffer_bytes_));

@@ -44,6 +44,12 @@ public:
         receive_buffer_bytes_ = bytes;
         return *this;
     }
+    /// While so many written bytes are not sent yet, because the peer has no room for them, no more are taken (TCP_NOTSENT_LOWAT); without it
+    /// the kernel keeps megabytes for a peer that does not read. Default, 0: the system's, as a rule no bound.
+    stream_options& unsent_bytes_max(std::size_t bytes) noexcept {
+        unsent_bytes_max_ = bytes;
+        return *this;
+    }
     /// Closing resets the connection and drops what is unsent. Default: off.
     stream_options& linger_zero(bool on) noexcept {
         linger_zero_ = on;
@@ -59,6 +65,7 @@ private:
     duration user_timeout_{};
     std::size_t send_buffer_bytes_ = 0;
     std::size_t receive_buffer_bytes_ = 0;
+    std::size_t unsent_bytes_max_ = 0;
     int keepalive_count_ = 0;
     bool no_delay_ = true;
     bool linger_zero_ = false;

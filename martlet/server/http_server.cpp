@@ -83,7 +83,8 @@ result<void> http_server::state::bind() {
             what = "cannot listen on \"" + text + "\": " + std::string(where.error().text());
             return failure(where.error());
         }
-        auto listening = net::listener::open(*where);
+        const auto streams = net::stream_options().unsent_bytes_max(common.bounds.unsent_bytes_max());
+        auto listening = net::listener::open(*where, net::listener_options().streams(streams));
         if (!listening) {
             what = "cannot listen on " + text + ": " + std::string(listening.error().text());
             return failure(listening.error());

@@ -88,11 +88,13 @@ private:
 /// Tells, to any thread, that a coroutine handler is running, and counts.
 class routes {
 public:
+    static constexpr std::size_t big_bytes = 100'000;
+
     routes() {
         app.get("/", [](request&, response& res) { res.text(200, "root"); });
         app.get("/big", [this](request&, response& res) {
             ++big;
-            res.text(200, letters(100'000));
+            res.text(200, letters(big_bytes));
         });
         app.get("/soon", [this](request&, response& res) -> task<> {
             ++running;
@@ -309,6 +311,22 @@ TEST_F(http_server_over_tcp, a_peer_that_does_not_read_stops_being_served) {
     EXPECT_EQ(summary(receive(other, 1)), "200 root");
     EXPECT_EQ(receive(client, 400).size(), 400u);
     EXPECT_EQ(to_.big, 400);
+}
+
+TEST_F(http_server_over_tcp, the_kernel_holds_little_for_a_peer_that_does_not_read) {
+    start();
+    const plain_socket client(address_of(*serving_), 4096);
+    std::string all;
+    for (int i = 0; i < 400; ++i) all += get("/big");
+    client.send(all);
+    for (int before = -1; before != to_.big;) {
+        before = to_.big;
+        std::this_thread::sleep_for(200ms);
+    }
+    // What waits in the server, what the kernel may hold, a piece that it takes at once, and what the peer's own buffer takes.
+    const limits usual;
+    const auto bytes = static_cast<std::size_t>(to_.big) * routes::big_bytes;
+    EXPECT_LE(bytes, 2 * usual.flush_bytes() + usual.unsent_bytes_max() + 128 * 1024);
 }
 
 TEST_F(http_server_over_tcp, resets_at_any_moment_leave_it_well) {

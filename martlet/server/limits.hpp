@@ -60,6 +60,13 @@ public:
         write_timeout_ = time;
         return *this;
     }
+    /// Of what was written and the peer has no room for, the kernel holds about this much of one connection; the rest waits in the server and
+    /// counts against `buffered_bytes_max`. At least 1.
+    limits& unsent_bytes_max(std::size_t bytes) noexcept {
+        MARTLET_ASSERT(bytes != 0, "unsent_bytes_max is at least 1");
+        unsent_bytes_max_ = bytes;
+        return *this;
+    }
     /// Requests on one connection; the last is answered with `Connection: close`. At least 1.
     limits& requests_max(std::uint32_t count) noexcept {
         MARTLET_ASSERT(count != 0, "requests_max is at least 1");
@@ -179,6 +186,7 @@ public:
     duration head_timeout() const noexcept { return head_timeout_; }
     duration idle_timeout() const noexcept { return idle_timeout_; }
     duration write_timeout() const noexcept { return write_timeout_; }
+    std::size_t unsent_bytes_max() const noexcept { return unsent_bytes_max_; }
     std::uint32_t requests_max() const noexcept { return requests_max_; }
     std::size_t linger_bytes_max() const noexcept { return linger_bytes_max_; }
     duration linger_timeout() const noexcept { return linger_timeout_; }
@@ -212,6 +220,7 @@ private:
     duration head_timeout_ = std::chrono::seconds(10);
     duration idle_timeout_ = std::chrono::seconds(60);
     duration write_timeout_ = std::chrono::seconds(30);
+    std::size_t unsent_bytes_max_ = 256 * 1024;
     std::uint32_t requests_max_ = 10'000;
     std::size_t linger_bytes_max_ = 4 * 1024 * 1024;
     duration linger_timeout_ = std::chrono::seconds(1);

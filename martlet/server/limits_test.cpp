@@ -28,7 +28,8 @@ TEST(limits, each_setter_sets_its_own_number) {
                              .flush_bytes(13)
                              .accepts_per_turn_max(14)
                              .connections_max(15)
-                             .drain_timeout(16s);
+                             .drain_timeout(16s)
+                             .unsent_bytes_max(17);
     EXPECT_EQ(given.request_line_bytes_max(), 1u);
     EXPECT_EQ(given.head_bytes_max(), 2u);
     EXPECT_EQ(given.fields_max(), 3u);
@@ -45,6 +46,7 @@ TEST(limits, each_setter_sets_its_own_number) {
     EXPECT_EQ(given.accepts_per_turn_max(), 14u);
     EXPECT_EQ(given.connections_max(), 15u);
     EXPECT_EQ(given.drain_timeout(), 16s);
+    EXPECT_EQ(given.unsent_bytes_max(), 17u);
 }
 
 TEST(limits, every_default_is_a_bound) {
@@ -65,6 +67,7 @@ TEST(limits, every_default_is_a_bound) {
 TEST(limits, numbers_that_cannot_be_are_refused) {
     EXPECT_DEATH(limits().fields_max(limits::fields_cap + 1), "fields_cap");
     EXPECT_DEATH(limits().requests_max(0), "at least 1");
+    EXPECT_DEATH(limits().unsent_bytes_max(0), "at least 1");
     EXPECT_EQ(limits().fields_max(limits::fields_cap).fields_max(), limits::fields_cap);
 }
 

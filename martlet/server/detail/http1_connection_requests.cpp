@@ -328,6 +328,8 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
     std::string_view detail;
     const bool cancelled = done.work()->is_cancelled();
     bool failed = true;
+    // What peers bring about without end is for observers: limit_hit told them.
+    bool is_told = false;
     if (thrown || done.has_task()) {
         try {
             if (thrown) std::rethrow_exception(thrown);
@@ -337,6 +339,7 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
             status = e.error().http_status();
             why = e.error().text();
             detail = public_detail(e.error());
+            is_told = e.error() == make_error(exchange_errc::server_full);
         } catch (const std::exception& e) {
             log::error("a handler threw", log::field("path", done.path()), log::field("what", e.what()));
         } catch (...) {
@@ -348,7 +351,7 @@ void http1_connection::exchange_finished(http1_open_exchange& done, const std::e
             status = done.work()->why().http_status();
             why = "a handler took longer than handler_timeout";
             log::warn(why, log::field("path", done.path()));
-        } else if (status >= 500 && !cancelled) {
+        } else if (status >= 500 && !cancelled && !is_told) {
             log::error(why, log::field("path", done.path()), log::field("status", status));
         }
         // Only memory can lack now, and settled() ends the connection for it.

@@ -1,6 +1,7 @@
 // A server that is made to hold too much: what it refuses, whom, and that everybody else is answered all along.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -92,7 +93,10 @@ TEST(http1_pressure, collected_uploads_give_way) {
 
 TEST(http1_pressure, pulled_uploads_give_way) {
     bench server;
+    // A peer must not be able to write a line of the log with each request: observers are told.
+    const kept_log log;
     expect_held(server, upload("/pulled"), true);
+    EXPECT_EQ(log.text(), "");
 }
 
 TEST(http1_pressure, unfinished_heads_give_way) {
@@ -140,6 +144,35 @@ TEST(http1_pressure, the_slowest_goes_first) {
     EXPECT_EQ(quick.ask(head + letters(2'900'000)), "");
     EXPECT_EQ(summary(slow.heard()).substr(0, 3), "503");
     EXPECT_EQ(summary(quick.ask(letters(100'000))), "200 3000000");
+}
+
+TEST(http1_pressure, of_many_the_slowest_go) {
+    constexpr std::uint64_t most = 16 * budget;
+    constexpr std::size_t count = 60;
+    bench server;
+    server.bounds.buffered_bytes_max(most).body_bytes_max(budget).body_timeout(std::chrono::hours(1));
+    add_routes(server);
+    std::vector<std::unique_ptr<client>> peers;
+    for (std::size_t i = 0; i < count; ++i) {
+        // Each may be waited for a little less long than the one before.
+        peers.push_back(std::make_unique<client>(server, unruly_options::tame()));
+        EXPECT_EQ(peers.back()->ask("POST /form HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + letters(200'000 - 1000 * i)), "");
+    }
+    // So much more that half of them have to go, which the next to hold something brings about.
+    const std::uint64_t held = server.work().common.held.held();
+    const std::uint64_t more = most * 3 / 4 - held / 2;
+    server.work().held.add(more);
+    client last(server, unruly_options::tame());
+    last.ask("GET / HTTP/1.1\r\n");
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string heard = peers[i]->heard();
+        if (i < count / 3) {
+            EXPECT_EQ(heard, "") << i;
+        } else if (i >= count - count / 3) {
+            EXPECT_EQ(summary(heard), "503 Service Unavailable") << i;
+        }
+    }
+    server.work().held.remove(more);
 }
 
 TEST(http1_pressure, no_content_is_begun_and_requests_without_go_on) {

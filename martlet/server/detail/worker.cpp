@@ -1,5 +1,7 @@
 #include <martlet/server/detail/worker.hpp>
 
+#include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -268,18 +270,28 @@ void worker::force() noexcept {
     }
 }
 
-// A few at a time, so that others on the loop have their turn.
+// A few at a time, so that others on the loop have their turn. One look at the connections finds them all: a peer must not buy a walk
+// over 50,000 with each one that it makes the server give up.
 void worker::relieve() noexcept {
-    constexpr int refused_per_run_max = 16;
-    for (int left = refused_per_run_max; left != 0; --left) {
-        if (held.now() == pressure::none) return;
-        http1_connection* slowest = nullptr;
-        for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr; at = connections_.after(*at)) {
-            if (at->burden() != burden::none && (slowest == nullptr || at->is_slower_than(*slowest))) slowest = at;
+    constexpr std::size_t refused_per_run_max = 16;
+    if (held.now() == pressure::none) return;
+    const auto slower = [](const http1_connection* one, const http1_connection* other) noexcept { return one->is_slower_than(*other); };
+    // A heap with the least slow in front.
+    std::array<http1_connection*, refused_per_run_max> slowest;
+    auto end = slowest.begin();
+    for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr; at = connections_.after(*at)) {
+        if (at->burden() == burden::none) continue;
+        if (end == slowest.end()) {
+            if (!at->is_slower_than(*slowest.front())) continue;
+            std::pop_heap(slowest.begin(), end--, slower);
         }
-        if (slowest == nullptr) return;
-        slowest->give_way();
+        *end++ = at;
+        std::push_heap(slowest.begin(), end, slower);
     }
+    if (end == slowest.begin()) return;
+    std::sort_heap(slowest.begin(), end, slower);
+    // Giving one up ends no other.
+    for (auto at = slowest.begin(); at != end && held.now() != pressure::none; ++at) (*at)->give_way();
     relieve_later();
 }
 
