@@ -1,5 +1,6 @@
 #include <martlet/rt/loop.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -177,7 +178,9 @@ void loop::run_flush() noexcept {
     while (ready_node* node = flush_.pop_front()) node->run();
 }
 
-time_point loop::next_deadline() const noexcept { return ready_.empty() && flush_.empty() ? wheel_.next_deadline() : now_; }
+time_point loop::next_deadline() const noexcept {
+    return ready_.empty() && flush_.empty() ? std::min(wheel_.next_deadline(), exact_due_) : now_;
+}
 
 // Rounded up, so that a timer is due when the wait ends.
 int loop::wait_ms(duration longest) noexcept {
@@ -197,6 +200,16 @@ int loop::wait_ms(duration longest) noexcept {
     return static_cast<int>(wait > most ? most : wait);
 }
 
+// Waits for `timeout_ms`, or until the exact node is due if that is earlier.
+int loop::wait(kernel::poll_event* events, int timeout_ms) noexcept {
+    if (exact_due_ == never) [[likely]]
+        return kernel::epoll_wait(epoll_, events, events_per_wait, timeout_ms);
+    constexpr std::int64_t unit = 1'000'000;
+    const std::int64_t until = std::max<std::int64_t>((exact_due_ - read_clock()).count(), 0);
+    if (timeout_ms >= 0 && until >= timeout_ms * unit) return kernel::epoll_wait(epoll_, events, events_per_wait, timeout_ms);
+    return kernel::epoll_wait_briefly(epoll_, events, events_per_wait, until);
+}
+
 loop_state loop::turn(duration longest) {
     MARTLET_ASSERT(detail::current_loop == nullptr || detail::current_loop == this, "one thread turns one loop at a time");
     loop* const outer = std::exchange(detail::current_loop, this);
@@ -210,7 +223,7 @@ loop_state loop::turn(duration longest) {
     } else {
         waiting_.store(true, std::memory_order_relaxed);
         hooks_.before();
-        count = kernel::epoll_wait(epoll_, events, events_per_wait, timeout);
+        count = wait(events, timeout);
         hooks_.after();
     }
     waiting_.store(false, std::memory_order_relaxed);
@@ -225,6 +238,10 @@ loop_state loop::turn(duration longest) {
     }
     if (spare) memory_->pages.age(now_);
     if (!wheel_.empty()) wheel_.advance(now_);
+    if (now_ >= exact_due_) [[unlikely]] {
+        exact_due_ = never;
+        if (!exact_->is_linked()) ready_.push_back(*exact_);
+    }
     if (!run_ready()) return loop_state::handed_over;
     run_flush();
     waiting_.store(true, std::memory_order_relaxed);
