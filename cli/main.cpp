@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "load/load.hpp"
+#include <cli/load/load.hpp>
 
 namespace {
 

@@ -38,6 +38,7 @@ int report(const command_line& asked, const outcome& of) {
     bool written = true;
     if (asked.where.json != "-") std::fputs(text_report(asked.what, of).c_str(), stdout);
     if (!asked.where.json.empty()) written &= write_file(asked.where.json, json_report(asked.what, of));
+    if (!asked.where.svg.empty()) written &= write_file(asked.where.svg, svg_report(asked.what, of));
     const bool all_right = of.has_begun && sum_of(of.total.faults()) == 0 && of.total.right() != 0;
     return all_right && written ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plan.hpp"
 #include "run.hpp"
@@ -24,6 +25,8 @@ std::string live_text(const moment& now);
 std::string text_report(const plan& what, const outcome& of);
 /// One object; its names are an interface.
 std::string json_report(const plan& what, const outcome& of);
+/// A picture: latency over percentiles.
+std::string svg_report(const plan& what, const outcome& of);
 /// What must be known before the figures are believed, as sentences; none when all is well.
 std::vector<std::string> warnings(const plan& what, const outcome& of);
 

@@ -47,7 +47,7 @@ worker::worker(const plan& of, const std::vector<lane>& lanes, unsigned thread, 
       line_(line),
       tally_(of.targets.size()),
       end_alarm_([](timer_node& timer) noexcept { static_cast<alarm&>(timer).of_.time_is_up(); }, *this),
-      pace_alarm_([](timer_node& timer) noexcept { static_cast<alarm&>(timer).of_.pace(); }, *this),
+      pacer_(*this),
       sweep_alarm_([](timer_node& timer) noexcept { static_cast<alarm&>(timer).of_.sweep(); }, *this) {
     for (const target& each : of.targets) models_.emplace_back(each.method, of.expected);
     for (const lane& each : lanes) {
@@ -97,7 +97,7 @@ void worker::begin(time_point at) {
 void worker::finish() {
     for (const auto& each : connections_) each->end();
     loop_.disarm(end_alarm_);
-    loop_.disarm(pace_alarm_);
+    loop_.arm_exactly(pacer_, never);
     loop_.disarm(sweep_alarm_);
     tally_.elapsed_ns = (loop_.clock() - begin_).count();
     note_cpu(false);
@@ -130,7 +130,7 @@ void worker::arm_pace() {
     for (const auto& each : lanes_) {
         if (!each->idle.empty() && !each->is_spent()) due = std::min(due, each->next_due());
     }
-    loop_.arm(pace_alarm_, due);
+    loop_.arm_exactly(pacer_, due);
 }
 
 void worker::rest(connection& one, lane_state& in) {
@@ -159,7 +159,7 @@ void worker::over(bool by_time) {
         tally_.of_targets[each->first_target].unsent += each->unsent(now);
         each->stop();
     }
-    loop_.disarm(pace_alarm_);
+    loop_.arm_exactly(pacer_, never);
     if (by_time) note_window(now);
     check_done();
 }

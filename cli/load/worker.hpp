@@ -76,6 +76,12 @@ private:
         alarm(expired_function expired, worker& of) noexcept : timer_node(expired), of_(of) {}
         worker& of_;
     };
+    class pacer final : public martlet::ready_node {
+    public:
+        explicit pacer(worker& of) noexcept
+            : ready_node([](martlet::ready_node& node) noexcept { static_cast<pacer&>(node).of_.pace(); }), of_(of) {}
+        worker& of_;
+    };
 
     martlet::task<> main();
     void begin(martlet::time_point at);
@@ -122,7 +128,7 @@ private:
     bool is_over_ = false;
     bool over_by_time_ = false;
     alarm end_alarm_;
-    alarm pace_alarm_;
+    pacer pacer_;
     alarm sweep_alarm_;
     std::vector<histogram> told_;
 };
