@@ -63,7 +63,6 @@ answer_step answer_checker::head(std::string_view bytes, answer_model& model) {
         }
         step.consumed += status.consumed();
         if (!parsed.is_interim()) break;
-        seen_interim_ = true;
     }
     facts_ = {parsed.framing(), parsed.status(), parsed.keep_alive()};
     model.head_.assign(parsed.bytes());
@@ -124,7 +123,6 @@ std::optional<fault> answer_checker::judge(answer_model& model, std::string_view
 void answer_checker::reset() noexcept {
     content_.reset();
     resume_ = http1::response_resume();
-    seen_interim_ = false;
 }
 
 }  // namespace load

@@ -68,8 +68,6 @@ public:
     answer_step feed(std::string_view bytes, answer_model& model);
     /// The peer sends no more. True, with `step` as for a whole answer, when that is how this one ends.
     bool end_of_input(answer_model& model, answer_step& step);
-    /// Nothing of an answer has been taken. A part of a head may have been seen.
-    bool is_between() const noexcept { return !content_ && !seen_interim_; }
     /// For a new connection.
     void reset() noexcept;
 
@@ -84,7 +82,6 @@ private:
     std::optional<martlet::http1::content_decoder> content_;
     sha256 hash_;
     std::uint64_t content_bytes_ = 0;
-    bool seen_interim_ = false;
 };
 
 }  // namespace load

@@ -12,7 +12,7 @@ namespace load {
 
 namespace {
 
-constexpr double width = 760, left = 84, right = 24, top = 64, plot_height = 320;
+constexpr double width = 760, left = 84, right = 40, top = 64, plot_height = 320;
 constexpr double plot_width = width - left - right;
 // From the best answer to the one in 100,000: five decades of what is slower.
 constexpr double decades = 5;
@@ -116,11 +116,14 @@ std::string line_of(const frame& in, const histogram& latency, std::size_t colou
     return "<polyline class=\"line c" + std::to_string(colour) + "\" points=\"" + points + "\"/>\n";
 }
 
-std::string title_of(const plan& what) {
-    std::string out = what.is_open() ? "Latency from the moment each request was due" : "Latency";
-    out += ", " + std::to_string(what.connections) + (what.connections == 1 ? " connection" : " connections");
+std::string title_of(const plan& what) { return what.is_open() ? "Latency from the moment each request was due" : "Latency"; }
+
+std::string facts_of(const plan& what, const outcome& of) {
+    std::string out = std::to_string(what.connections) + (what.connections == 1 ? " connection" : " connections");
     if (what.is_open()) out += ", " + fixed(*what.rate, *what.rate < 10 ? 2 : 0) + " requests a second";
     if (what.depth > 1) out += ", " + std::to_string(what.depth) + " at once";
+    out += "; " + grouped(of.total.right()) + " right answers, " + grouped(sum_of(of.total.faults())) + " faults, " +
+           fixed(of.answers_per_second(), 0) + " answers a second";
     return out;
 }
 
@@ -135,9 +138,7 @@ std::string svg_report(const plan& what, const outcome& of) {
                       "\" width=\"" + fixed(width, 0) + "\" height=\"" + fixed(height, 0) + "\" role=\"img\">\n";
     out += "<title>" + title_of(what) + "</title>\n" + style();
     out += text_at(left, 28, "title", title_of(what));
-    out += text_at(left, 47, "small",
-                   grouped(of.total.right()) + " right answers, " + grouped(sum_of(of.total.faults())) + " faults, " +
-                       fixed(of.answers_per_second(), 0) + " answers a second");
+    out += text_at(left, 47, "small", facts_of(what, of));
     out += axes(in);
     for (std::size_t i = 0; i < what.targets.size(); ++i) {
         const histogram& latency = of.total.of_targets[i].latency;

@@ -21,7 +21,9 @@ bool is_host(std::string_view name) {
 result<net::address> address_of(const uri::http_uri& at, std::string_view unix_path) {
     if (unix_path.starts_with('@')) return net::address::unix_abstract(unix_path.substr(1));
     if (!unix_path.empty()) return net::address::unix_path(unix_path);
-    return net::address::parse(std::string(at.host()) + ":" + std::to_string(at.port()));
+    std::string host(at.host());
+    for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return net::address::parse(host + ":" + std::to_string(at.port()));
 }
 
 std::expected<std::string, std::string> fields_of(const request_parts& parts, std::string& host) {
