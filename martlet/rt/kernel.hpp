@@ -63,6 +63,8 @@ int epoll_change(const descriptor& epoll, const descriptor& of, std::uint32_t ev
 int epoll_remove(const descriptor& epoll, const descriptor& of) noexcept;
 /// Waits up to `timeout_ms` (-1: for ever). The number of events.
 int epoll_wait(const descriptor& epoll, poll_event* out, int capacity, int timeout_ms) noexcept;
+/// The same for `timeout_ns`, not below 0. A kernel without epoll_pwait2 (before 5.11) rounds it up to milliseconds.
+int epoll_wait_briefly(const descriptor& epoll, poll_event* out, int capacity, std::int64_t timeout_ns) noexcept;
 
 int eventfd_open() noexcept;
 /// Wakes whoever waits for it; callable from any thread.

@@ -2,6 +2,7 @@
 #include <martlet/rt/kernel.hpp>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -126,6 +127,15 @@ int epoll_remove(const descriptor& epoll, const descriptor& of) noexcept { retur
 
 int epoll_wait(const descriptor& epoll, poll_event* out, int capacity, int timeout_ms) noexcept {
     return or_errno(::epoll_wait(epoll.number(), reinterpret_cast<::epoll_event*>(out), capacity, timeout_ms));
+}
+
+int epoll_wait_briefly(const descriptor& epoll, poll_event* out, int capacity, std::int64_t timeout_ns) noexcept {
+    constexpr std::int64_t second = 1'000'000'000, millisecond = 1'000'000;
+    ::timespec timeout{static_cast<time_t>(timeout_ns / second), static_cast<long>(timeout_ns % second)};
+    const int count = or_errno(::epoll_pwait2(epoll.number(), reinterpret_cast<::epoll_event*>(out), capacity, &timeout, nullptr));
+    if (count != -ENOSYS) return count;
+    const std::int64_t rounded = timeout_ns / millisecond + (timeout_ns % millisecond != 0);
+    return epoll_wait(epoll, out, capacity, static_cast<int>(rounded < INT_MAX ? rounded : INT_MAX));
 }
 
 int eventfd_open() noexcept { return or_errno(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }

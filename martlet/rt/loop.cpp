@@ -1,5 +1,6 @@
 #include <martlet/rt/loop.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -179,7 +180,9 @@ void loop::run_flush() noexcept {
     while (ready_node* node = flush_.pop_front()) node->run();
 }
 
-time_point loop::next_deadline() const noexcept { return ready_.empty() && flush_.empty() ? wheel_.next_deadline() : now_; }
+time_point loop::next_deadline() const noexcept {
+    return ready_.empty() && flush_.empty() ? std::min(wheel_.next_deadline(), exact_due_) : now_;
+}
 
 // Rounded up, so that a timer is due when the wait ends.
 int loop::wait_ms(duration longest, bool follows_a_turn) noexcept {
@@ -199,6 +202,16 @@ int loop::wait_ms(duration longest, bool follows_a_turn) noexcept {
     return static_cast<int>(wait > most ? most : wait);
 }
 
+// Waits for `timeout_ms`, or until the exact node is due if that is earlier.
+int loop::wait(kernel::poll_event* events, int timeout_ms) noexcept {
+    if (exact_due_ == never) [[likely]]
+        return kernel::epoll_wait(epoll_, events, events_per_wait, timeout_ms);
+    constexpr std::int64_t unit = 1'000'000;
+    const std::int64_t until = std::max<std::int64_t>((exact_due_ - read_clock()).count(), 0);
+    if (timeout_ms >= 0 && until >= timeout_ms * unit) return kernel::epoll_wait(epoll_, events, events_per_wait, timeout_ms);
+    return kernel::epoll_wait_briefly(epoll_, events, events_per_wait, until);
+}
+
 loop_state loop::turn(duration longest) { return turn(longest, false); }
 
 loop_state loop::turn(duration longest, bool follows_a_turn) {
@@ -215,7 +228,7 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     } else {
         waiting_.store(true, std::memory_order_relaxed);
         hooks_.before();
-        count = kernel::epoll_wait(epoll_, events, events_per_wait, timeout);
+        count = wait(events, timeout);
         hooks_.after();
         // A process that was stopped wakes like that: its timers are due, and what came meanwhile, in time, was not told.
         if (count < 0) count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
@@ -232,6 +245,10 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     }
     if (spare) memory_->pages.age(now_);
     wheel_.advance(now_);
+    if (now_ >= exact_due_) [[unlikely]] {
+        exact_due_ = never;
+        if (!exact_->is_linked()) ready_.push_back(*exact_);
+    }
     if (!run_ready()) return loop_state::handed_over;
     run_flush();
     waiting_.store(true, std::memory_order_relaxed);

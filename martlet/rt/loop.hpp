@@ -27,6 +27,9 @@ class task;
 namespace detail {
 class loop_memory;
 }
+namespace kernel {
+struct poll_event;
+}
 
 /// How a loop is made. Each setter returns the options, so that they chain.
 class loop_options {
@@ -120,6 +123,12 @@ public:
     time_point clock() const noexcept;
     void arm(timer_node& timer, time_point when) noexcept { wheel_.arm(timer, when); }
     void disarm(timer_node& timer) noexcept { wheel_.disarm(timer); }
+    /// Queues `node` when it is `when`, as exactly as the kernel keeps time; the other timers have a tick of a millisecond. There is one
+    /// such node: the next call takes its place, and `never` forgets it. It stays until then or until it is queued.
+    void arm_exactly(ready_node& node, time_point when) noexcept {
+        exact_ = &node;
+        exact_due_ = when;
+    }
 
     // --- running things ---
 
@@ -184,6 +193,7 @@ private:
     void run_posted() noexcept;
     loop_state turn(duration longest, bool follows_a_turn);
     int wait_ms(duration longest, bool follows_a_turn) noexcept;
+    int wait(kernel::poll_event* events, int timeout_ms) noexcept;
     bool run_last() noexcept;
     loop_state drive(const bool& until);
     static void run_mailbox(ready_node& node) noexcept;
@@ -207,6 +217,8 @@ private:
     detail::mailbox* mailbox_;
     ready_node posted_node_;
     context root_;
+    ready_node* exact_ = nullptr;
+    time_point exact_due_ = never;
     std::atomic<const char*> activity_{nullptr};
     std::atomic<std::uint64_t> turns_{0};
     std::atomic<bool> waiting_{true};

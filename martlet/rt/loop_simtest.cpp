@@ -73,4 +73,71 @@ TEST(LoopSim, NestedDeadlinesExpireWhenTheNearestIsDue) {
     }());
 }
 
+class noted_moment final : public ready_node {
+public:
+    explicit noted_moment(sim::simulation& world) : ready_node(&noted_moment::note), world_(world) {}
+    time_point when{};
+    int times = 0;
+
+private:
+    static void note(ready_node& node) noexcept {
+        auto& self = static_cast<noted_moment&>(node);
+        self.when = self.world_.now();
+        ++self.times;
+    }
+    sim::simulation& world_;
+};
+
+TEST(LoopSim, AnExactNodeIsQueuedAtItsNanosecond) {
+    sim::simulation world;
+    loop on;
+    noted_moment node(world);
+    const time_point begin = world.now();
+    on.arm_exactly(node, begin + 1'234'567ns);
+    EXPECT_EQ(on.next_deadline(), begin + 1'234'567ns);
+    on.turn(1ms);
+    EXPECT_EQ(world.now(), begin + 1ms);
+    EXPECT_EQ(node.times, 0);
+    on.turn(1h);
+    EXPECT_EQ(node.when, begin + 1'234'567ns);
+    on.turn(5ms);
+    EXPECT_EQ(node.times, 1);
+}
+
+TEST(LoopSim, AnExactNodeIsReplacedForgottenAndNeverEarly) {
+    sim::simulation world;
+    loop on;
+    noted_moment first(world), second(world);
+    const time_point begin = world.now();
+    on.arm_exactly(first, begin + 100us);
+    on.arm_exactly(second, begin + 300us);
+    on.turn(1ms);
+    EXPECT_EQ(first.times, 0);
+    EXPECT_EQ(second.when, begin + 300us);
+    on.arm_exactly(first, begin + 500us);
+    on.arm_exactly(first, never);
+    on.turn(2ms);
+    EXPECT_EQ(first.times, 0);
+    // One that is due already does not wait.
+    const time_point now = world.now();
+    on.arm_exactly(first, now - 1ms);
+    on.turn(1h);
+    EXPECT_EQ(first.when, now);
+}
+
+TEST(LoopSim, TimersOfTheWheelRunBesideAnExactNode) {
+    sim::simulation world;
+    loop on;
+    noted_moment node(world);
+    on.run([&]() -> task<> {
+        const time_point begin = world.now();
+        on.arm_exactly(node, begin + 20ms + 1ns);
+        static_cast<void>(co_await sleep_for(10ms));
+        EXPECT_LE(world.now() - begin, 12ms);
+        EXPECT_EQ(node.times, 0);
+        static_cast<void>(co_await sleep_for(20ms));
+        EXPECT_EQ(node.when, begin + 20ms + 1ns);
+    }());
+}
+
 }  // namespace

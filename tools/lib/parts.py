@@ -197,6 +197,11 @@ def oracles():
     return script_cases("oracles", "differences", ["tests/oracles/differences", BUILD / "release/bin"])
 
 
+def load():
+    build("release", "martlet")
+    return script_cases("load", "generator", ["tests/load/generator", BUILD / "release/bin"])
+
+
 def attacks():
     build("release", "martlet-servers")
     return script_cases("attacks", "drills", ["tests/attacks/drills", BUILD / "release/bin"], timeout=1800)

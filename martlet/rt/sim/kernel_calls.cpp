@@ -154,16 +154,17 @@ int epoll_remove(const descriptor& epoll, const descriptor& of) noexcept {
     return now.done(epoll_of(now, epoll).remove(of.number(), *now.in.find(of.number())));
 }
 
-int epoll_wait(const descriptor& epoll, poll_event* out, int capacity, int timeout_ms) noexcept {
-    call now(call_kind::epoll_wait, epoll.number(), static_cast<std::uint64_t>(static_cast<std::int64_t>(timeout_ms)));
+// A `timeout_ns` below 0: without end. `told` is what a trace shows.
+static int wait_for_events(const descriptor& epoll, poll_event* out, int capacity, std::int64_t timeout_ns, std::int64_t told) noexcept {
+    call now(call_kind::epoll_wait, epoll.number(), static_cast<std::uint64_t>(told));
     sim::epoll& from = epoll_of(now, epoll);
     if (capacity <= 0) return now.done(-EINVAL);
     if (now.fails()) return now.fail();
-    if (timeout_ms != 0 && now.in.order.happens(now.in.with.interrupt_chance)) return now.done(-EINTR);
-    const std::int64_t deadline = timeout_ms < 0 ? -1 : now.in.now_ns + static_cast<std::int64_t>(timeout_ms) * 1'000'000;
+    if (timeout_ns != 0 && now.in.order.happens(now.in.with.interrupt_chance)) return now.done(-EINTR);
+    const std::int64_t deadline = timeout_ns < 0 ? -1 : now.in.now_ns + timeout_ns;
     for (;;) {
         now.in.run_due();
-        if (const int count = from.collect(out, capacity, now.in.with.shuffle); count > 0 || timeout_ms == 0) return now.done(count);
+        if (const int count = from.collect(out, capacity, now.in.with.shuffle); count > 0 || timeout_ns == 0) return now.done(count);
         if (std::exchange(now.in.interrupted, false)) return now.done(-EINTR);
         const std::int64_t next = now.in.next_time();
         if (next < 0 && deadline < 0) now.in.broken("lost wake-up: the loop waits for ever and nothing can happen");
@@ -173,6 +174,14 @@ int epoll_wait(const descriptor& epoll, poll_event* out, int capacity, int timeo
         }
         now.in.move_to(next);
     }
+}
+
+int epoll_wait(const descriptor& epoll, poll_event* out, int capacity, int timeout_ms) noexcept {
+    return wait_for_events(epoll, out, capacity, timeout_ms < 0 ? -1 : static_cast<std::int64_t>(timeout_ms) * 1'000'000, timeout_ms);
+}
+
+int epoll_wait_briefly(const descriptor& epoll, poll_event* out, int capacity, std::int64_t timeout_ns) noexcept {
+    return wait_for_events(epoll, out, capacity, timeout_ns, timeout_ns);
 }
 
 int eventfd_open() noexcept {

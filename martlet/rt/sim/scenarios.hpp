@@ -406,6 +406,10 @@ outer wait: 0
 outer wait: 1
 events: wake=in|out
 outer wait: 0
+brief wait: 0
+brief wait: 0
+brief wait: 1
+events: wake=in|out
 seen: 5
 none starves
 )"},

@@ -269,6 +269,11 @@ inline void epoll_rules(stage& s) {
     s.say("outer wait", kernel::epoll_wait(outer.fd, &found, 1, 15));
     s.events();
     s.say("outer wait", kernel::epoll_wait(outer.fd, &found, 1, 0));
+    s.say("brief wait", kernel::epoll_wait_briefly(outer.fd, &found, 1, 0));
+    s.say("brief wait", kernel::epoll_wait_briefly(outer.fd, &found, 1, 1'500'000));
+    kernel::eventfd_signal(wake.fd);
+    s.say("brief wait", kernel::epoll_wait_briefly(outer.fd, &found, 1, 15'000'000));
+    s.events();
     // More are ready than one wait takes.
     end many[5] = {end("m0", kernel::eventfd_open()), end("m1", kernel::eventfd_open()), end("m2", kernel::eventfd_open()),
                    end("m3", kernel::eventfd_open()), end("m4", kernel::eventfd_open())};
