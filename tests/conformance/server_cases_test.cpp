@@ -59,7 +59,7 @@ protected:
 
 // Every place is tried in a request of up to 4 KB, on a fresh connection.
 #if defined(MARTLET_SANITIZED)
-constexpr std::size_t splits_max = 12, long_splits_max = 1;
+constexpr std::size_t splits_max = 4, long_splits_max = 1;
 #else
 constexpr std::size_t splits_max = 4096, long_splits_max = 2;
 #endif
