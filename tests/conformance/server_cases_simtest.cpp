@@ -25,9 +25,9 @@ using server::testing::sim_server;
 constexpr std::string_view good = "GET / HTTP/1.1\r\nHost: t.example\r\n\r\n";
 constexpr std::size_t every_place_bytes = 4096;
 #if defined(MARTLET_SANITIZED)
-constexpr std::size_t splits_max = 2;
+constexpr std::size_t splits_max = 2, long_splits_max = 1;
 #else
-constexpr std::size_t splits_max = every_place_bytes;
+constexpr std::size_t splits_max = every_place_bytes, long_splits_max = 3;
 #endif
 
 class server_cases_simulated : public ::testing::TestWithParam<bool> {
@@ -76,8 +76,8 @@ TEST_P(server_cases_simulated, are_answered_strictly_wherever_they_are_cut) {
         for (std::size_t last = std::min(cases.size(), number + 20); number < last; ++number) {
             const fields& each = cases[number];
             const std::string bytes = martlet::testing::expanded(each.at("request"));
-            const std::size_t stride =
-                bytes.size() <= every_place_bytes ? std::max<std::size_t>(1, bytes.size() / splits_max) : bytes.size() / 3;
+            const bool is_long = bytes.size() > every_place_bytes;
+            const std::size_t stride = std::max<std::size_t>(1, bytes.size() / (is_long ? long_splits_max : splits_max));
             std::list<run> runs;
             for (std::size_t split = 1; split <= bytes.size(); split += stride) {
                 run& one = runs.emplace_back();
