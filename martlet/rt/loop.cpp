@@ -16,6 +16,8 @@ namespace martlet::inline v0 {
 namespace {
 
 constexpr int events_per_wait = 256;
+// Each tells of other descriptors than those before.
+constexpr int further_waits_max = 256;
 
 [[noreturn]] void refuse(int negated_errno, const char* what) { throw std::system_error(-negated_errno, std::generic_category(), what); }
 
@@ -218,12 +220,18 @@ loop_state loop::turn(duration longest) {
     waiting_.store(false, std::memory_order_relaxed);
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now_ = read_clock();
-    for (int i = 0; i < count; ++i) {
-        if (events[i].tag == &posted_node_) {
-            if (!posted_node_.is_linked()) ready_.push_back(posted_node_);
-        } else {
-            static_cast<pollable*>(events[i].tag)->note(events[i].events);
+    for (int further = further_waits_max;; --further) {
+        for (int i = 0; i < count; ++i) {
+            if (events[i].tag == &posted_node_) {
+                if (!posted_node_.is_linked()) ready_.push_back(posted_node_);
+            } else {
+                static_cast<pollable*>(events[i].tag)->note(events[i].events);
+            }
         }
+        // Timers must end nothing for want of what has come: when they are due, what did not fit is asked for first.
+        if (count != events_per_wait || further == 0 || wheel_.empty() || wheel_.next_deadline() > now_) [[likely]]
+            break;
+        count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
     }
     if (spare) memory_->pages.age(now_);
     if (!wheel_.empty()) wheel_.advance(now_);
