@@ -17,6 +17,8 @@ namespace martlet::inline v0 {
 namespace {
 
 constexpr int events_per_wait = 256;
+// Each tells of other descriptors than those before.
+constexpr int further_waits_max = 256;
 // A wait for a timer that is so far off begins with the time at which the turn before began, which saves a look at the clock.
 constexpr duration clock_again_below = std::chrono::milliseconds(100);
 
@@ -236,12 +238,18 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     waiting_.store(false, std::memory_order_relaxed);
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now_ = read_clock();
-    for (int i = 0; i < count; ++i) {
-        if (events[i].tag == &posted_node_) {
-            if (!posted_node_.is_linked()) ready_.push_back(posted_node_);
-        } else {
-            static_cast<pollable*>(events[i].tag)->note(events[i].events);
+    for (int further = further_waits_max;; --further) {
+        for (int i = 0; i < count; ++i) {
+            if (events[i].tag == &posted_node_) {
+                if (!posted_node_.is_linked()) ready_.push_back(posted_node_);
+            } else {
+                static_cast<pollable*>(events[i].tag)->note(events[i].events);
+            }
         }
+        // Timers must end nothing for want of what has come: when they are due, what did not fit is asked for first.
+        if (count != events_per_wait || further == 0 || wheel_.empty() || wheel_.next_deadline() > now_) [[likely]]
+            break;
+        count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
     }
     if (spare) memory_->pages.age(now_);
     wheel_.advance(now_);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <martlet/rt/event.hpp>
 #include <martlet/rt/sim/at_every_step.hpp>
@@ -99,6 +100,28 @@ TEST(server_faults, what_came_while_the_process_was_stopped_came_in_time) {
     world.on_call(nullptr);
     EXPECT_EQ(testing::summary(partial.received()), "200 root");
     EXPECT_EQ(testing::summary(idle.received()), "200 root, 200 root");
+}
+
+// More than one wait can tell.
+TEST(server_faults, what_came_to_many_while_the_loop_was_busy_came_in_time) {
+    constexpr int count = 700;
+    sim::simulation world;
+    sim_server server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    server.app.get("/busy", [&](request&, response& res) {
+        world.advance(1min);
+        res.text(200, "busy");
+    });
+    server.start();
+    std::vector<sim::peer> peers;
+    for (int i = 0; i < count; ++i) {
+        peers.emplace_back(sim_address).send("GET / HTTP/1.1\r\n");
+        peers.back().send_after(5s, "Host: a\r\n\r\n");
+    }
+    sim::peer busy(sim_address);
+    busy.send_after(1s, get("/busy"));
+    pass(server.on, 3s);
+    for (const sim::peer& each : peers) ASSERT_EQ(testing::summary(each.received()), "200 root");
 }
 
 // It asked to go on, and may be sending its next request while the server has to close behind the first.
