@@ -413,5 +413,41 @@ TEST(hand_over, many_clients_and_many_hands) {
     EXPECT_EQ(naps, 6 * 30 * 2);
 }
 
+TEST(hand_over, a_content_that_was_collected_goes_with_its_call) {
+    host server;
+    server.app.post("/block", [&server](request& req, response& res) {
+        const std::string before(req.content());
+        server.door.pass();
+        EXPECT_EQ(req.content(), before);
+        res.text(200, before);
+    });
+    // Once it is answered the connection is idle, and no head is waited for.
+    server.start(2, limits().head_timeout(20ms));
+    const plain_socket client = server.connect();
+    const auto heard_until = [&client](std::string_view end) {
+        std::string all;
+        while (!all.ends_with(end)) {
+            const std::string part = client.receive();
+            if (part == "<end>" || part.starts_with("<error")) return all + part;
+            all += part;
+        }
+        return all;
+    };
+    for (int round = 1; round <= 3; ++round) {
+        client.send("POST /block HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+        EXPECT_EQ(heard_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+        client.send("hello");
+        server.door.wait_for(round);
+        EXPECT_EQ(server.ask("/"), "200 root");
+        server.door.let_through();
+        EXPECT_EQ(summary(heard_until("hello")), "200 hello");
+        // Longer than a head may take.
+        for (int i = 0; i < 20; ++i) EXPECT_EQ(server.ask("/task"), "200 task");
+    }
+    client.send(get("/"));
+    EXPECT_EQ(summary(heard_until("root")), "200 root");
+    server.stop();
+}
+
 }  // namespace
 }  // namespace martlet::server

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include <martlet/rt/within.hpp>
+#include <martlet/server/detail/testing_internal.hpp>
 #include <martlet/server/sim_testing_internal.hpp>
 
 namespace martlet::server {
@@ -186,6 +188,43 @@ TEST(timeout_edges, a_route_has_its_own_handler_timeout) {
     pass(server.on, 5s);
     EXPECT_EQ(summary(none.received()), "200 slow");
     for (sim::peer* each : {&brief, &none, &usual}) each->close();
+    pass(server.on, 10ms);
+}
+
+TEST(timeout_edges, first_byte_timeout_is_not_moved_by_a_wake_for_nothing) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        sim::simulation world;
+        testing::bench server;
+        server.bounds.first_byte_timeout(2s).idle_timeout(60s);
+        // Its stream wakes who waits though nothing has come, sooner or later.
+        testing::client silent(server, net::unruly_options(seed));
+        for (int i = 0; i < 19; ++i) pass(server.on, 100ms);
+        EXPECT_FALSE(silent.is_closed());
+        pass(server.on, 105ms);
+        EXPECT_TRUE(silent.is_closed());
+        EXPECT_EQ(server.seen.count("limit first_byte_timeout"), 1u) << server.seen.text();
+    }
+}
+
+TEST(timeout_edges, a_read_that_was_given_up_costs_the_peer_no_more_time) {
+    sim::simulation world;
+    sim_server server;
+    server.app.post("/", [](request& req, response& res) -> task<> {
+        auto none = co_await within(1s, req.read());
+        EXPECT_FALSE(none.has_value());
+        auto slept = co_await sleep_for(40s);
+        EXPECT_TRUE(slept.has_value());
+        auto all = co_await req.read_all();
+        res.text(200, all.value_or("late"));
+    });
+    server.bounds.body_grace(5s).body_timeout(5s);
+    server.start();
+    sim::peer client(sim_address);
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n");
+    client.send_after(42s, "hello");
+    pass(server.on, 43s);
+    EXPECT_EQ(summary(client.received()), "200 hello");
+    client.close();
     pass(server.on, 10ms);
 }
 

@@ -16,6 +16,20 @@ using testing::letters;
 using testing::request_text;
 using testing::summary;
 
+TEST(http1_edges, head_bytes_max) {
+    bench server;
+    server.bounds.head_bytes_max(150);
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    const std::string one = "X: " + std::string(40, 'x') + "\r\n";
+    const std::size_t left = 150 - get("/", one + "Y: \r\n").size();
+    for (const std::size_t more : {0, 1}) {
+        client peer(server, unruly_options::tame());
+        const auto answers = answers_in(peer.ask(get("/", one + "Y: " + std::string(left + more, 'y') + "\r\n")));
+        ASSERT_EQ(answers.size(), 1u);
+        EXPECT_EQ(answers[0].status, more != 0 ? 431 : 200);
+    }
+}
+
 TEST(http1_edges, linger_bytes_max) {
     for (const std::size_t more : {0, 1}) {
         bench server;
@@ -162,6 +176,27 @@ TEST(http1_edges, a_slice_of_none_has_one_request) {
         second.send(get("/b") + get("/b") + get("/b"));
         EXPECT_TRUE(first.settle());
         EXPECT_EQ(order, "ababab");
+    }
+}
+
+TEST(http1_edges, requests_max) {
+    for (const bool watched : {true, false}) {
+        for (const bool at_once : {true, false}) {
+            bench server;
+            server.watched = watched;
+            server.bounds.requests_max(3);
+            server.app.get("/", [](request&, response& res) { res.text(200, "a text of some length"); });
+            client peer(server, unruly_options::tame());
+            std::string heard;
+            if (at_once) {
+                heard = peer.ask(get("/") + get("/") + get("/") + get("/"));
+            } else {
+                for (int i = 0; i < 4; ++i) heard += peer.ask(get("/"));
+            }
+            const auto answers = answers_in(heard);
+            ASSERT_EQ(answers.size(), 3u);
+            for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[i].closes(), i == 2) << i;
+        }
     }
 }
 
