@@ -190,6 +190,8 @@ void http1_open_exchange::break_off() noexcept {
     origin_->disarm(quiet_);
     course_ |= course_cut;
     if (!silent_) connection_->content_broken_off(framing_.is_until_close());
+    // The peer did not ask for the end, and may be sending on.
+    if (after() != http1::persistence::close) course_ |= course_unasked;
     close_after();
 }
 

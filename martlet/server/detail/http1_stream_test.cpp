@@ -93,6 +93,29 @@ void add_readers(bench& server) {
     });
 }
 
+TEST(http1_stream, what_comes_behind_an_answer_that_ends_early_does_not_reset_the_answers_before_it) {
+    const testing::kept_log log;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        bench server;
+        server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+        server.app.get("/short", [](request&, response& res) -> task<> {
+            auto body = res.stream(200, http::media::text, 100);
+            auto sent = co_await body.send("too little");
+            EXPECT_TRUE(sent);
+        });
+        client peer(server, unruly_options(seed));
+        peer.send(get("/") + get("/short"));
+        EXPECT_TRUE(peer.settle());
+        // Asked before the end was seen.
+        peer.send(get("/"));
+        const std::string heard = peer.heard();
+        EXPECT_FALSE(peer.saw_reset()) << seed;
+        EXPECT_TRUE(peer.saw_end()) << seed;
+        EXPECT_NE(heard.find("\r\n\r\nrootHTTP/1.1 200"), heard.npos) << seed << heard;
+        EXPECT_TRUE(heard.ends_with("too little")) << seed;
+    }
+}
+
 TEST(http1_pull, gives_the_content_and_leaves_what_is_behind) {
     const std::string content = letters(30'000);
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -389,6 +412,9 @@ TEST(http1_stream, that_ends_early_is_never_taken_for_whole) {
                 EXPECT_TRUE(old || unchunked(heard).empty());
                 EXPECT_FALSE(peer.saw_reset());
             } else {
+                EXPECT_TRUE(peer.saw_end() || peer.saw_reset()) << target;
+                peer.finish();
+                EXPECT_TRUE(peer.settle());
                 EXPECT_TRUE(peer.is_closed()) << target;
                 if (std::string_view(target) == "/short") {
                     EXPECT_TRUE(heard.ends_with("\r\n\r\npart"));
@@ -445,7 +471,7 @@ TEST(http1_stream, from_later) {
         }
         waiting.clear();
         EXPECT_EQ(peer.heard(), ended ? "0\r\n\r\n" : "");
-        EXPECT_EQ(peer.is_closed(), !ended);
+        EXPECT_EQ(peer.saw_end(), !ended);
     }
 }
 
