@@ -72,8 +72,8 @@ constexpr std::array<const char*, 7> outcome_names = {"answered", "refused", "wr
 
 struct chosen {
     unsigned port = 0;
-    unsigned rate = 0;  // 0: closed loop
-    unsigned connections = 64;
+    unsigned rate = 0;           // 0: closed loop
+    unsigned connections = 256;  // one asks again only once it was answered: with few of them the loop would be closed again
     unsigned fresh_permille = 10;
     unsigned seconds = 3;
 };

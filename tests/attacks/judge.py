@@ -50,8 +50,8 @@ def of_cost(bound, drilled):
         faults.append(f"{each:.0f} bytes per attacking connection, {bound.connection_bytes} allowed")
     if drilled.growth_bytes > bounds.HELD_BYTES_MAX:
         faults.append(f"{drilled.growth_bytes >> 20} MiB taken, {bounds.HELD_BYTES_MAX >> 20} allowed")
-    if drilled.left_bytes > bounds.LEFT_BYTES_MAX:
-        faults.append(f"{drilled.left_bytes >> 20} MiB left afterwards, {bounds.LEFT_BYTES_MAX >> 20} allowed")
+    if drilled.left_bytes > bound.left_bytes:
+        faults.append(f"{drilled.left_bytes >> 20} MiB left afterwards, {bound.left_bytes >> 20} allowed")
     if drilled.left_descriptors > 0:
         faults.append(f"{drilled.left_descriptors} descriptors left afterwards")
     return faults

@@ -56,10 +56,10 @@ class AttackedServer(Server):
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
     def waited_ns(self):
-        """Nanoseconds that its threads waited for a processor."""
+        """Nanoseconds that its threads waited for a processor, for one another too."""
         total = 0
         for thread in os.listdir(f"/proc/{self.pid}/task"):
-            with contextlib.suppress(FileNotFoundError), open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            with open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
                 total += int(file.read().split()[1])
         return total
 
@@ -73,8 +73,8 @@ class Client:
 
     def __init__(self, bin_folder, name, *arguments, preferred=False):
         cpu = processors()[1]
-        self.process = subprocess.Popen(["taskset", "-c", str(cpu), os.path.join(bin_folder, name), *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        command = ["taskset", "-c", str(cpu), os.path.join(bin_folder, name), *map(str, arguments)]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
         if preferred:
             prefer(self.process.pid)
 
@@ -188,7 +188,8 @@ class Rig:
             after, _, _ = self.phase(server, rate, fresh_permille, BASE_SECONDS)
             server.stop_cleanly()
         extra = attacked.cpu_seconds - attacked.healthy["answered"] * min(base.cpu_per_request, after.cpu_per_request)
-        return Drilled(base, attacked, after, attacker, max(extra, 0.0), max(peak - rest, 0), left, left_descriptors, max(kernel - kernel_before, 0))
+        return Drilled(base, attacked, after, attacker, max(extra, 0.0), max(peak - rest, 0), left, left_descriptors,
+                       max(kernel - kernel_before, 0))
 
 
 def end_on_signals():
