@@ -58,6 +58,7 @@ constexpr limit limits_shown[] = {
     {"A server", "body_grace", elsewhere},
     {"A server", "body_timeout", elsewhere},
     {"A server", "unread_timeout", elsewhere},
+    {"A server", "unsent_bytes_max", elsewhere},
     {"A server", "stream_queued_bytes_max", elsewhere},
     {"A server", "event_quiet_time", elsewhere},
     {"A server", "handler_timeout", elsewhere},
