@@ -153,6 +153,12 @@ def no_head_end(v):
     return not v.head_is_whole
 
 
+def no_line_end(v):
+    """The head, or the trailer section, is not whole."""
+    lines = v.chunks().trailers
+    return not v.head_is_whole or bool(lines) and v.content.endswith(b"\r\n".join(lines))
+
+
 def empty_line_first(v):
     return v.whole.startswith(b"\r\n") or v.whole == b"\r"
 
@@ -262,7 +268,7 @@ def bad_version(v):
 
 
 def other_major(v):
-    return bool(re.fullmatch(rb"HTTP/[02-9]\.[0-9]", v.version))
+    return bool(re.search(rb" HTTP/[02-9]\.[0-9](?:[\r\n]|$)", v.line))
 
 
 def later_minor(v):
