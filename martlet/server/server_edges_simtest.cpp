@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <martlet/rt/within.hpp>
-#include <martlet/server/detail/testing_internal.hpp>
 #include <martlet/server/sim_testing_internal.hpp>
 
 namespace martlet::server {
@@ -189,21 +188,6 @@ TEST(timeout_edges, a_route_has_its_own_handler_timeout) {
     EXPECT_EQ(summary(none.received()), "200 slow");
     for (sim::peer* each : {&brief, &none, &usual}) each->close();
     pass(server.on, 10ms);
-}
-
-TEST(timeout_edges, first_byte_timeout_is_not_moved_by_a_wake_for_nothing) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        sim::simulation world;
-        testing::bench server;
-        server.bounds.first_byte_timeout(2s).idle_timeout(60s);
-        // Its stream wakes who waits though nothing has come, sooner or later.
-        testing::client silent(server, net::unruly_options(seed));
-        for (int i = 0; i < 19; ++i) pass(server.on, 100ms);
-        EXPECT_FALSE(silent.is_closed());
-        pass(server.on, 105ms);
-        EXPECT_TRUE(silent.is_closed());
-        EXPECT_EQ(server.seen.count("limit first_byte_timeout"), 1u) << server.seen.text();
-    }
 }
 
 TEST(timeout_edges, a_read_that_was_given_up_costs_the_peer_no_more_time) {

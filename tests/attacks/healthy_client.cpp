@@ -131,7 +131,8 @@ task<outcome> ask(run_state& all, connection& on, bool fresh) {
         if (!connected) co_return of_error(connected.error(), outcome::not_connected);
         on.stream = std::move(*connected);
     }
-    auto sent = co_await net::write(*on.stream, std::string_view(fresh ? all.fresh_request : all.kept_request));
+    const std::string& request = fresh ? all.fresh_request : all.kept_request;
+    auto sent = co_await net::write(*on.stream, std::string_view(request));
     // A server that refuses aloud may have closed already; what it said is still there.
     std::size_t wanted = 0;
     while (wanted == 0 || on.in.size() < wanted) {

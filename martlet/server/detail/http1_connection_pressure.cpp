@@ -64,7 +64,8 @@ void http1_connection::give_way() noexcept {
         disarm_input();
         drop_pending();
         move_to(state::finishing);
-        queue_output();
+        // Now, and not at the end of the turn: until then the answer holds as much, and all others would be given up too.
+        write();
         return;
     case burden::output:
         stream_.abort();

@@ -175,6 +175,28 @@ TEST(http1_pressure, of_many_the_slowest_go) {
     server.work().held.remove(more);
 }
 
+TEST(http1_pressure, no_more_heads_go_than_have_to) {
+    constexpr int count = 100;
+    bench server;
+    server.bounds.buffered_bytes_max(budget);
+    add_routes(server);
+    std::vector<std::unique_ptr<client>> peers;
+    for (int i = 0; i < count; ++i) {
+        peers.push_back(std::make_unique<client>(server, unruly_options::tame()));
+        EXPECT_EQ(peers.back()->ask("GET / HTTP/1.1\r\nHost: a\r\nX: " + letters(8'000)), "");
+    }
+    const std::uint64_t held = server.work().common.held.held();
+    const std::uint64_t more = budget * 3 / 4 - held / 2;
+    server.work().held.add(more);
+    client last(server, unruly_options::tame());
+    last.ask("GET / HTTP/1.1\r\n");
+    int refused = 0;
+    for (const auto& each : peers) refused += !each->heard().empty();
+    EXPECT_GE(refused, count / 2 - 5);
+    EXPECT_LE(refused, count * 3 / 4);
+    server.work().held.remove(more);
+}
+
 TEST(http1_pressure, no_content_is_begun_and_requests_without_go_on) {
     bench server;
     server.bounds.buffered_bytes_max(budget);
