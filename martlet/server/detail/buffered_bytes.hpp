@@ -33,7 +33,7 @@ private:
     std::atomic<std::uint64_t> held_{0};
 };
 
-/// One loop's part. The sum is touched only when this has grown or shrunk by a step, so it may be off by a step for each loop.
+/// One loop's part. The sum is touched only when this has grown or shrunk by a step, so it may be off by a step for each loop, and by two where it has shrunk.
 class buffered_bytes_share {
 public:
     static constexpr std::size_t step_bytes = 64 * 1024;
