@@ -227,7 +227,8 @@ inline void judge_answer(const told& got, const asked& to, const standing& at) {
                 "a request is answered as its route does",
                 std::to_string(got.status) + "\n" + got.fields + got.content.substr(0, 200) + "\nnot " + std::to_string(wanted.status()));
     }
-    require(!wanted.in_group() || got.fields.find("X-Point: seen\n") != std::string::npos, "on_head has seen each answer below its group");
+    require(!wanted.in_group() || got.fields.find("X-Point: seen\n") != std::string::npos, "on_head has seen each answer below its group",
+            std::to_string(got.status) + "\n" + got.fields);
     judge_content(got, to, at);
 }
 

@@ -189,6 +189,8 @@ public:
         const routing where = app.resolve(method, path, params);
         handled_ = where.run() != nullptr;
         status_ = where.status();
+        // What runs around a group runs around the answers without a handler below it too.
+        in_group_ = path.starts_with("/group/");
         // What follows it is meant for somebody else, whatever the routes.
         if (method == http::method::connect) {
             handled_ = false;
@@ -199,7 +201,6 @@ public:
         plain_ = where.run()->is_plain();
         options_ = where.to()->options(method);
         const std::string_view last = std::string_view(path_).substr(path_.rfind('/'));
-        in_group_ = path_.starts_with("/group/");
         reads_ = last == "/echo" || last == "/pull" || last == "/pipe" || last == "/small" || last == "/late" || last == "/trailed";
         if (last == "/" || last == "/exact") content_ = target;
         if (reads_) content_ = content;

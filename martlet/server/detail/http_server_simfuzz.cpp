@@ -142,7 +142,7 @@ public:
         if (narrow & 8) bounds_.requests_max(2);
         if (narrow & 16) bounds_.handler_timeout(60ms);
         if (narrow & 32) bounds_.connections_max(2);
-        if (narrow & 64) bounds_.buffered_bytes_max(128 * 1024);
+        if (narrow & 64) bounds_.buffered_bytes_max(384 * 1024);
         // Those answer 503, or 504, where there would be another answer.
         faulty_ = faulty_ || (narrow & (16 | 32 | 64)) != 0;
         watched_ = (narrow & 128) != 0;
@@ -208,6 +208,9 @@ public:
     void read_some(std::size_t bytes) { peer_.read_some(bytes); }
     void resume() { peer_.resume_reading(); }
 
+    /// Bytes that have gone either way.
+    std::size_t moved() const { return sent_.size() - peer_.unsent() + peer_.received().size(); }
+
     void judge(const setting& how, bool faulty) const {
         const requests to(routes(), how.bounds(), sent_);
         const standing at{.closed = peer_.closed_by_other() || gone_,
@@ -254,7 +257,7 @@ public:
         for (std::size_t step = 0; step < steps_max && !script_.is_over(); ++step) act();
         sim::fail_allocation(0);
         world_.fail_call(0);
-        for (int i = 0; i < 4; ++i) pass(50ms);
+        come_to_rest();
         for (const auto& each : visitors_) {
             if (each != nullptr) each->judge(how_, faulty_);
         }
@@ -351,6 +354,18 @@ private:
         for (int rounds = 0; rounds < 8; ++rounds) {
             for (int turn = 0; turn < 4; ++turn) on_.turn(duration::zero());
             if (!late_answers::of_program().give()) break;
+        }
+    }
+    /// Small buffers and long ways take their time.
+    void come_to_rest() {
+        std::size_t before = 0;
+        int quiet = 0;
+        for (int rounds = 0; rounds < 200 && quiet < 4; ++rounds) {
+            pass(50ms);
+            std::size_t moved = 0;
+            for (const auto& each : visitors_) moved += each != nullptr ? each->moved() : 0;
+            quiet = moved == before ? quiet + 1 : 0;
+            before = moved;
         }
     }
     void serve_a_healthy_one() {
