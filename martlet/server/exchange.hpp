@@ -125,6 +125,10 @@ public:
     // --- the answer ---
 
     bool is_answered() const noexcept { return status_ != 0; }
+    /// An answer was given and could not be sent: there is no memory for it, or it is none that can be given.
+    bool has_lost_answer() const noexcept { return lost_answer_; }
+    /// Said by who gave it.
+    void lose_answer() noexcept { lost_answer_ = true; }
     /// The status of the answer; 0 before there is one.
     int status() const noexcept { return status_; }
     /// Gives the whole answer; `content` is copied. Content is left out where the method or status forbids it.
@@ -166,6 +170,7 @@ protected:
     http::method method_ = http::method::other;
     std::string_view path_;
     local_table* locals_ = nullptr;
+    bool lost_answer_ = false;
 };
 
 }  // namespace martlet::inline v0::server

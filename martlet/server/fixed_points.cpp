@@ -23,7 +23,8 @@ void log_thrown(std::string_view which, const request& req) noexcept {
 bool fixed_points::before(request& req, response& res) const {
     for (const before_point& each : before_) {
         each(req, res);
-        if (res.is_answered() || res.is_kept()) return true;
+        // A refusal that could not be given lets nobody pass.
+        if (res.is_answered() || res.is_kept() || res.has_lost_answer()) return true;
     }
     return false;
 }

@@ -32,12 +32,12 @@ result<void> answer::set(std::string_view name, std::string_view value) {
 
 result<void> answer::try_respond(int status, http::content_type type, std::string_view content) noexcept {
     if (of_ == nullptr) return failure(make_error(exchange_errc::connection_gone));
-    return as_result(of_->respond(response_head(status, type, fields_.view()), content));
+    return as_result(noted(of_->respond(response_head(status, type, fields_.view()), content)));
 }
 
 result<void> answer::try_respond(int status, http::content_type type, slice content) noexcept {
     if (of_ == nullptr) return failure(make_error(exchange_errc::connection_gone));
-    return as_result(of_->respond(response_head(status, type, fields_.view()), std::move(content)));
+    return as_result(noted(of_->respond(response_head(status, type, fields_.view()), std::move(content))));
 }
 
 void answer::respond(int status, http::media type, std::string&& content) noexcept {
@@ -84,7 +84,13 @@ result<void> answer::set_cookie(const http::set_cookie& cookie) {
 }
 
 // A peer that has gone is no news; what the program got wrong is.
+exchange_errc answer::noted(exchange_errc outcome) noexcept {
+    if (outcome != exchange_errc::none) of_->lose_answer();
+    return outcome;
+}
+
 void answer::report(exchange_errc outcome) noexcept {
+    if (of_ != nullptr) of_->lose_answer();
     const error why = make_error(outcome);
     if (of_ != nullptr && !why.is_peer()) log::warn(why.text(), log::field("path", of_->path()));
 }
@@ -103,7 +109,9 @@ task<result<upgraded>> response::upgrade(std::string token) {
 
 later_response response::later() {
     if (of_ == nullptr || of_->is_answered()) return later_response(nullptr);
-    return later_response(of_->keep_open());
+    exchange* const kept = of_->keep_open();
+    if (kept == nullptr) of_->lose_answer();
+    return later_response(kept);
 }
 
 bool later_response::is_cancelled() const noexcept { return of_ == nullptr || (of_->work() != nullptr && of_->work()->is_cancelled()); }

@@ -99,6 +99,7 @@ private:
         if (outcome != exchange_errc::none) [[unlikely]]
             report(outcome);
     }
+    exchange_errc noted(exchange_errc outcome) noexcept;
     void report(exchange_errc outcome) noexcept;
 };
 
@@ -145,6 +146,8 @@ public:
     blocking_pool& pool() noexcept { return of_->pool(); }
     /// later() was called, and will answer.
     bool is_kept() const noexcept { return of_ != nullptr && of_->is_kept(); }
+    /// An answer was given that could not be sent.
+    bool has_lost_answer() const noexcept { return of_ != nullptr && of_->has_lost_answer(); }
 
 private:
     friend class handler_access;

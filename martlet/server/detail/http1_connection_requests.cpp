@@ -207,6 +207,7 @@ void http1_connection::run_after_collecting(http1_open_exchange& x) noexcept {
 bool http1_connection::stopped_before(http1_open_exchange& x) noexcept {
     try {
         if (!x.run_before()) return false;
+        if (!x.is_answered() && !x.is_kept()) answer_failed(x, nullptr);
     } catch (...) {
         answer_failed(x, std::current_exception());
     }
@@ -226,6 +227,7 @@ void http1_connection::answer_unhandled(http1_exchange& x, const routing& where)
             request req(x);
             response res(x);
             if (!x.points()->before(req, res)) give_status(x, res, where.status(), where.allow());
+            if (!x.is_answered() && !x.is_kept()) answer_failed(x, nullptr);
         } catch (...) {
             answer_failed(x, std::current_exception());
         }

@@ -35,6 +35,7 @@ public:
     /// A head was parsed; `after` is what becomes of the connection.
     void begin(http1::persistence after) noexcept {
         status_ = 0;
+        lost_answer_ = false;
         params_.clear();
         course_ = static_cast<std::uint32_t>(after) | told_ | (head.version_minor() == 0 ? course_old : 0);
         response_bytes_ = 0;

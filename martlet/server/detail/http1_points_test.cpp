@@ -273,5 +273,31 @@ TEST(http1_upgrade, ends_with_the_peer_and_with_the_server) {
     }
 }
 
+// No status is 99, so nothing is sent; with no memory left it is the same.
+TEST(http1_points, a_refusal_that_cannot_be_given_lets_nobody_pass) {
+    const kept_log logged;
+    bench server;
+    int ran = 0;
+    server.app.before([](request& req, response& res) {
+        if (req.method() == http::method::get) res.text(99, "stopped");
+    });
+    server.app.get("/plain", [&](request&, response& res) {
+        ++ran;
+        res.text(200, "secret");
+    });
+    server.app.get("/task", [&](request&, response& res) -> task<> {
+        ++ran;
+        res.text(200, "secret");
+        co_return;
+    });
+    for (const char* path : {"/plain", "/task", "/missing"}) {
+        client peer(server);
+        peer.send(get(path));
+        EXPECT_TRUE(peer.settle());
+        EXPECT_TRUE(peer.take().starts_with("HTTP/1.1 500 ")) << path;
+    }
+    EXPECT_EQ(ran, 0);
+}
+
 }  // namespace
 }  // namespace martlet::server
