@@ -15,7 +15,7 @@ constexpr std::size_t first_bytes = 512 - padding_bytes;
 
 // From this capacity on storage is a mapping of its own: it grows without a copy, and goes back to the system when it is freed, where malloc
 // would keep what peers once made a server hold. A sanitizer sees more of malloc's.
-constexpr std::size_t mapped_bytes_min = 128 * 1024;
+[[maybe_unused]] constexpr std::size_t mapped_bytes_min = 128 * 1024;
 
 bool is_mapped([[maybe_unused]] std::size_t capacity) noexcept {
 #if defined(MARTLET_SANITIZED)

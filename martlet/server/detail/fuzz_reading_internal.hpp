@@ -50,7 +50,12 @@ public:
             const http1::parse_status parsed = http1::parse_request(http1::parser_kind::scalar, in.padded(), heads, head, resume);
             if (parsed.is_failed()) refused_ = parsed.error().http_status();
             pending_ = parsed.needs_more();
-            if (!parsed.is_complete()) return;
+            if (!parsed.is_complete()) {
+                std::string_view begun = bytes.substr(bytes.size() - in.size());
+                if (begun.starts_with("\r\n")) begun.remove_prefix(2);
+                refused_method_ = begun.starts_with("HEAD ") ? http::method::head : http::method::get;
+                return;
+            }
             add(app, bounds, bytes, head, bytes.size() - in.size() + parsed.consumed());
             if (all.back().state != asked::part::whole) return;
             in.consume(in.size() - (bytes.size() - all.back().end));
@@ -59,6 +64,8 @@ public:
 
     /// The status of the head behind them that is none; 0 when there is no such head.
     int refused() const { return refused_; }
+    /// Of the head that is none, or that did not end: HEAD, or another.
+    http::method refused_method() const { return refused_method_; }
     /// The last bytes are the beginning of a head.
     bool is_head_pending() const { return pending_; }
 
@@ -94,6 +101,7 @@ private:
     }
 
     int refused_ = 0;
+    http::method refused_method_ = http::method::get;
     bool pending_ = false;
 };
 
@@ -125,7 +133,7 @@ class answers {
 public:
     answers(std::string_view bytes, const requests& to, const standing& at) {
         while (!bytes.empty()) {
-            const http::method method = all.size() < to.all.size() ? to.all[all.size()].method : http::method::get;
+            const http::method method = all.size() < to.all.size() ? to.all[all.size()].method : to.refused_method();
             if (!take(bytes, method, at)) return;
         }
     }

@@ -79,8 +79,10 @@ public:
     }
     /// Among the elements of a list.
     bool lists(std::string_view name, std::string_view element) const {
-        std::string text = value(name);
-        for (char& c : text) c = c == ':' ? ',' : c;
+        std::string text;
+        for (const std::string& field : fields_) {
+            if (field.starts_with(std::string(name) + ":")) text += "," + field.substr(name.size() + 1);
+        }
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = std::min(text.find(',', at), text.size());
             std::string_view each = std::string_view(text).substr(at, end - at);
