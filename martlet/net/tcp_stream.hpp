@@ -21,7 +21,7 @@ namespace martlet::inline v0::net {
 class socket_stream final : public byte_stream {
 public:
     /// What one try_write moves at most; then others on the loop have their turn.
-    static constexpr std::size_t write_bytes_per_try_max = 1024 * 1024;
+    static constexpr std::size_t write_bytes_per_try_max = 128 * 1024;
 
     socket_stream() noexcept = default;
 

@@ -114,7 +114,7 @@ loop::~loop() {
     posted_node_.unlink();
     mailbox_->release();
     MARTLET_ASSERT(registered_ == 0, "every socket must be closed before its loop is destroyed");
-    MARTLET_ASSERT(ready_.empty() && flush_.empty(), "all work of a loop must have finished before it is destroyed");
+    MARTLET_ASSERT(is_idle(), "all work of a loop must have finished before it is destroyed");
     MARTLET_ASSERT(frames_live() == 0, "every coroutine must have finished before its loop is destroyed");
     delete memory_;
 }
@@ -166,9 +166,9 @@ void loop::run_posted() noexcept {
 }
 
 // False when a node's call was taken over: then nothing of the loop may be touched.
-bool loop::run_ready() noexcept {
-    for (unsigned left = ready_budget_; left != 0; --left) {
-        ready_node* node = ready_.pop_front();
+bool loop::run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcept {
+    for (unsigned left = budget; left != 0; --left) {
+        ready_node* node = from.pop_front();
         if (node == nullptr) break;
         pinned_ = false;
         node->run();
@@ -178,17 +178,22 @@ bool loop::run_ready() noexcept {
     return true;
 }
 
+bool loop::run_background() noexcept {
+    in_background_ = true;
+    if (!run_nodes(background_, background_budget)) return false;
+    in_background_ = false;
+    return true;
+}
+
 void loop::run_flush() noexcept {
     while (ready_node* node = flush_.pop_front()) node->run();
 }
 
-time_point loop::next_deadline() const noexcept {
-    return ready_.empty() && flush_.empty() ? std::min(wheel_.next_deadline(), exact_due_) : now_;
-}
+time_point loop::next_deadline() const noexcept { return is_idle() ? std::min(wheel_.next_deadline(), exact_due_) : now_; }
 
 // Rounded up, so that a timer is due when the wait ends.
 int loop::wait_ms(duration longest, bool follows_a_turn) noexcept {
-    if (!ready_.empty() || !flush_.empty() || longest <= duration::zero()) return 0;
+    if (!is_idle() || longest <= duration::zero()) return 0;
     const time_point due = wheel_.next_deadline();
     constexpr std::int64_t unit = 1'000'000;
     std::int64_t wait = -1;
@@ -238,6 +243,7 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     waiting_.store(false, std::memory_order_relaxed);
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now_ = read_clock();
+    while (ready_node* node = next_turn_.pop_front()) ready_.push_back(*node);
     for (int further = further_waits_max;; --further) {
         for (int i = 0; i < count; ++i) {
             if (events[i].tag == &posted_node_) {
@@ -258,6 +264,7 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
         if (!exact_->is_linked()) ready_.push_back(*exact_);
     }
     if (!run_ready()) return loop_state::handed_over;
+    if (!background_.empty() && !run_background()) return loop_state::handed_over;
     run_flush();
     waiting_.store(true, std::memory_order_relaxed);
     detail::current_loop = outer;
@@ -294,8 +301,9 @@ bool loop::run_last() noexcept {
         at = next;
     }
     posted_node_.unlink();
-    for (unsigned round = 0; round < last_rounds_max && !(ready_.empty() && flush_.empty()); ++round) {
-        if (!run_ready()) return false;
+    for (unsigned round = 0; round < last_rounds_max && !is_idle(); ++round) {
+        while (ready_node* node = next_turn_.pop_front()) ready_.push_back(*node);
+        if (!run_ready() || !run_background()) return false;
         run_flush();
     }
     return true;
@@ -312,6 +320,7 @@ bool loop::take() noexcept {
     memory_->abandon_reading();
     sigpipe_blocked_ = false;
     pinned_ = true;
+    in_background_ = false;
     return true;
 }
 

@@ -81,6 +81,8 @@ private:
 /// Owned by one thread at a time: all but handle(), take() and the stall counters is for that thread alone.
 class loop {
 public:
+    /// How many nodes of the background a turn runs. Each may move as much as one read or write takes, about 50 us.
+    static constexpr unsigned background_budget = 16;
     /// How many budgets of ready nodes run() runs after a stop, so that nodes which queue each other without end cannot hold it.
     static constexpr unsigned last_rounds_max = 64;
 
@@ -134,6 +136,13 @@ public:
 
     /// Queues `node` behind what is ready already. It runs in this turn if the budget lasts.
     void ready(ready_node& node) noexcept { ready_.push_back(node); }
+    /// Queues `node`, which has had its share of this turn, in front of what the next one brings.
+    void ready_next_turn(ready_node& node) noexcept { next_turn_.push_back(node); }
+    /// Queues `node` behind all that is ready, where no more than `background_budget` run in a turn: for what moves many bytes or has
+    /// had its share, so that what asks for little does not wait for it.
+    void background(ready_node& node) noexcept { background_.push_back(node); }
+    /// What runs now was queued there.
+    bool is_in_background() const noexcept { return in_background_; }
     /// Runs `node` when the ready list is empty or the budget spent, before the loop waits: for output gathered during the turn.
     /// It must not make a loop_call.
     void flush_later(ready_node& node) noexcept { flush_.push_back(node); }
@@ -188,7 +197,10 @@ private:
     friend class pollable;
     friend class loop_call;
 
-    bool run_ready() noexcept;
+    bool run_ready() noexcept { return run_nodes(ready_, ready_budget_); }
+    bool run_background() noexcept;
+    bool run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcept;
+    bool is_idle() const noexcept { return ready_.empty() && flush_.empty() && background_.empty() && next_turn_.empty(); }
     void run_flush() noexcept;
     void run_posted() noexcept;
     loop_state turn(duration longest, bool follows_a_turn);
@@ -201,6 +213,8 @@ private:
     // Hot, in the order of use.
     list<ready_node, ready_tag> ready_;
     list<ready_node, ready_tag> flush_;
+    list<ready_node, ready_tag> background_;
+    list<ready_node, ready_tag> next_turn_;
     time_point now_{};
     std::coroutine_handle<> next_;
     unsigned ready_budget_;
@@ -209,6 +223,7 @@ private:
     bool sigpipe_blocked_ = false;
     bool sigpipe_is_others_ = false;
     bool pinned_ = true;
+    bool in_background_ = false;
     std::size_t registered_ = 0;
     descriptor epoll_;
     timer_wheel wheel_;

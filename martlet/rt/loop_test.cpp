@@ -64,6 +64,84 @@ TEST(Loop, FlushesWhenTheReadyListIsEmptyOrItsBudgetSpent) {
     EXPECT_EQ(log, "a b flush c ");
 }
 
+TEST(Loop, RunsTheBackgroundBehindAllElseAndFewOfIt) {
+    loop on;
+    std::string log;
+    std::vector<std::unique_ptr<node>> many;
+    for (unsigned i = 0; i < loop::background_budget + 2; ++i) {
+        many.push_back(std::make_unique<node>(log, "."));
+        on.background(*many.back());
+    }
+    node a(log, "a");
+    node f(log, "f");
+    on.ready(a);
+    on.flush_later(f);
+    on.turn(1h);
+    EXPECT_EQ(log, "a" + std::string(loop::background_budget, '.') + "f");
+    EXPECT_LE(on.next_deadline(), on.now());
+    node b(log, "b");
+    on.ready(b);
+    on.turn(1h);
+    EXPECT_EQ(log, "a" + std::string(loop::background_budget, '.') + "fb..") << "does not wait while something is left";
+}
+
+TEST(Loop, TellsWhatRunsInTheBackground) {
+    class asking final : public ready_node {
+    public:
+        asking(loop& on, std::string& log) : ready_node(&asking::came), on_(on), log_(log) {}
+
+    private:
+        static void came(ready_node& base) noexcept {
+            auto& self = static_cast<asking&>(base);
+            self.log_ += self.on_.is_in_background() ? "behind " : "in front ";
+            if (!self.on_.is_in_background()) self.on_.background(self);
+        }
+        loop& on_;
+        std::string& log_;
+    };
+    loop on;
+    std::string log;
+    asking one(on, log);
+    on.ready(one);
+    on.turn(1h);
+    EXPECT_EQ(log, "in front behind ");
+    EXPECT_FALSE(on.is_in_background());
+}
+
+TEST(Loop, WhatHadItsShareRunsInFrontOfTheNextTurn) {
+    loop on(loop_options().ready_budget(2));
+    std::string log;
+    node a(log, "a ");
+    node b(log, "b ");
+    node rest(log, "rest ");
+    on.ready_next_turn(rest);
+    on.ready(a);
+    on.turn(1h);
+    EXPECT_EQ(log, "a rest ") << "what was ready before is not overtaken";
+    on.ready_next_turn(rest);
+    EXPECT_LE(on.next_deadline(), on.now());
+    on.turn(1h);
+    on.ready(b);
+    on.turn(1h);
+    EXPECT_EQ(log, "a rest rest b ");
+}
+
+TEST(Loop, NothingOfTheBackgroundOrTheNextTurnIsLostToAStop) {
+    loop on;
+    std::string log;
+    node behind(log, "behind ");
+    node next(log, "next ");
+    ASSERT_TRUE(on.handle().post([&] {
+        on.stop();
+        ASSERT_TRUE(on.handle().post([&] {
+            on.background(behind);
+            on.ready_next_turn(next);
+        }));
+    }));
+    EXPECT_EQ(on.run(), loop_state::stopped);
+    EXPECT_EQ(log, "next behind ");
+}
+
 TEST(Loop, CurrentIsKnownInsideOnly) {
     loop on;
     EXPECT_EQ(loop::current(), nullptr);

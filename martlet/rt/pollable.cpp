@@ -54,7 +54,9 @@ void pollable::place(direction which, ready_node* waiter, bool is_told) noexcept
         reader_is_told_ = is_told;
         closing_only_ = which == direction::closing;
     }
-    if (waiter != nullptr) wake();
+    if (waiter == nullptr || muted_ || !is_worth(which)) return;
+    (which == direction::writing ? writer_ : reader_) = nullptr;
+    is_told ? loop_->ready(*waiter) : loop_->background(*waiter);
 }
 
 void pollable::arm(direction which, ready_node* waiter) noexcept { place(which, waiter, false); }
@@ -80,9 +82,9 @@ void pollable::note(std::uint32_t events) noexcept {
 
 void pollable::wake() noexcept {
     if (muted_) return;
-    if (reader_ != nullptr && (closing_only_ ? peer_closed() || failed() : maybe_readable()))
+    if (reader_ != nullptr && is_worth(closing_only_ ? direction::closing : direction::reading))
         loop_->ready(*std::exchange(reader_, nullptr));
-    if (writer_ != nullptr && maybe_writable()) loop_->ready(*std::exchange(writer_, nullptr));
+    if (writer_ != nullptr && is_worth(direction::writing)) loop_->ready(*std::exchange(writer_, nullptr));
 }
 
 }  // namespace martlet::inline v0

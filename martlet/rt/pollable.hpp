@@ -35,8 +35,8 @@ public:
     const descriptor& fd() const noexcept { return fd_; }
     loop& owner() const noexcept { return *loop_; }
 
-    /// Queues `waiter` once when reading or writing is worth a try: at once if a report is already noted. One waiter a direction;
-    /// null forgets the waiter.
+    /// Queues `waiter` once when reading or writing is worth a try. If a report is noted already, it has been tried and left something:
+    /// then it goes to the loop's background. One waiter a direction; null forgets the waiter.
     void arm(direction which, ready_node* waiter) noexcept;
     /// The same for one that is told of a close. False, and nothing is done, while another such waits in this direction.
     [[nodiscard]] bool wait(direction which, waiting_node& waiter) noexcept;
@@ -73,6 +73,14 @@ private:
 
     int add(loop& on, descriptor&& of, std::uint32_t events, std::uint8_t noted) noexcept;
     void note(std::uint32_t events) noexcept;
+    bool is_worth(direction which) const noexcept {
+        switch (which) {
+        case direction::reading: return maybe_readable();
+        case direction::writing: return maybe_writable();
+        case direction::closing: return peer_closed() || failed();
+        }
+        return false;
+    }
     void place(direction which, ready_node* waiter, bool is_told) noexcept;
     void wake() noexcept;
 

@@ -64,6 +64,29 @@ TEST_F(Pollable, ArmingWithANotedReportQueuesAtOnce) {
     EXPECT_EQ(readable.count, 1);
 }
 
+// Who arms again without having found the end has had a try already.
+TEST_F(Pollable, ArmingWithANotedReportQueuesBehindOthers) {
+    class asking final : public ready_node {
+    public:
+        explicit asking(loop& on) : ready_node([](ready_node& base) noexcept { static_cast<asking&>(base).look(); }), on_(on) {}
+        int behind = 0;
+        int in_front = 0;
+
+    private:
+        void look() { on_.is_in_background() ? ++behind : ++in_front; }
+        loop& on_;
+    };
+    asking who(on);
+    ours.arm(direction::reading, &who);
+    send("x");
+    on.turn(1h);
+    EXPECT_EQ(who.in_front, 1) << "a report";
+    ours.arm(direction::reading, &who);
+    on.turn(1h);
+    EXPECT_EQ(who.behind, 1) << "a report that is known";
+    EXPECT_EQ(who.in_front, 1);
+}
+
 TEST_F(Pollable, ANewReportComesAfterItWasDrained) {
     send("x");
     on.turn(1h);

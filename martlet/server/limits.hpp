@@ -235,7 +235,7 @@ private:
     duration handler_timeout_ = duration::zero();
     std::uint32_t slice_requests_max_ = 128;
     std::size_t flush_bytes_ = 64 * 1024;
-    std::uint32_t accepts_per_turn_max_ = 64;
+    std::uint32_t accepts_per_turn_max_ = 8;
     std::uint32_t connections_max_ = 50'000;
     std::uint64_t buffered_bytes_max_ = 256 * 1024 * 1024;
     std::uint32_t refusals_per_second_max_ = 100;

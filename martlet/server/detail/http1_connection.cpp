@@ -16,6 +16,9 @@ namespace {
 // Input that waits behind a handler: at most what one read brought, and an unfinished head.
 constexpr std::size_t pending_bytes_max = 128 * 1024;
 constexpr std::size_t pending_room_bytes = 4 * 1024;
+// Who had so much to write at once waits behind others the next time, and with more than the second at once.
+constexpr std::size_t bulk_bytes = 32 * 1024;
+constexpr std::size_t written_at_once_max = 80 * 1024;
 
 }  // namespace
 
@@ -75,6 +78,11 @@ void http1_connection::disarm_input() noexcept {
 
 void http1_connection::input_ready(ready_node& node) noexcept {
     auto& self = static_cast<http1_connection&>(static_cast<input_node&>(node));
+    if (self.state_ != state::reading && !self.worker_.on.is_in_background()) {
+        // Contents may be long, and what asks for little does not wait for them.
+        self.worker_.on.background(node);
+        return;
+    }
     switch (self.state_) {
     case state::reading: self.read(); break;
     case state::collecting: self.collect_more(); break;
@@ -166,7 +174,7 @@ void http1_connection::wait_for_input() noexcept {
     if (unserved_) {
         // Others have their turn before the rest of this batch.
         disarm_input();
-        worker_.on.ready(*static_cast<input_node*>(this));
+        worker_.on.background(*static_cast<input_node*>(this));
         return;
     }
     if (pending_ != nullptr) {
@@ -210,16 +218,30 @@ void http1_connection::peer_event() noexcept {
 void http1_connection::queue_output() noexcept {
     // What waits already is written when the stream has room. A last answer that is empty still has its connection to close.
     if (output_waits_ || (out_.empty() && state_ != state::finishing)) return;
-    if (!output_node::is_linked()) worker_.on.flush_later(*static_cast<output_node*>(this));
+    if (output_node::is_linked()) return;
+    if (is_bulk_) [[unlikely]] {
+        worker_.on.background(*static_cast<output_node*>(this));
+    } else {
+        worker_.on.flush_later(*static_cast<output_node*>(this));
+    }
 }
 
-void http1_connection::output_ready(ready_node& node) noexcept { static_cast<http1_connection&>(static_cast<output_node&>(node)).write(); }
+void http1_connection::output_ready(ready_node& node) noexcept {
+    auto& self = static_cast<http1_connection&>(static_cast<output_node&>(node));
+    if (self.output_waits_ && !self.worker_.on.is_in_background()) {
+        self.worker_.on.background(node);
+        return;
+    }
+    self.write();
+}
 
 void http1_connection::write() noexcept {
     if (state_ == state::gone || state_ == state::lingering) return;
     output_node::unlink();
     const std::size_t before = out_.size();
-    switch (stream_.try_write(out_)) {
+    is_bulk_ = before >= bulk_bytes;
+    const bool has_turn = before <= written_at_once_max || worker_.on.is_in_background();
+    switch (has_turn ? stream_.try_write(out_) : net::io::blocked) {
     case net::io::moved:
         if (open_ != nullptr) [[unlikely]]
             open_->output_taken();

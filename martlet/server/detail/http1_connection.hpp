@@ -223,6 +223,7 @@ private:
     bool serving_ : 1 = false;        // serve() is on the stack
     bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
     bool output_waits_ : 1 = false;   // the stream took less than there is
+    bool is_bulk_ : 1 = false;        // much was written the last time
     bool abort_on_return_ : 1 = false;
     bool fresh_ : 1 = true;         // no byte has arrived yet
     bool endless_ : 1 = false;      // what answers now ends only with the server

@@ -80,9 +80,10 @@ void worker::accept_from(accept_line& line) noexcept {
             log::error("a listening socket has failed", log::field("error", line.accepting.failure().text()));
             return;
         }
-        break;
+        line.accepting.arm(&line);
+        return;
     }
-    line.accepting.arm(&line);
+    on.ready_next_turn(line);
 }
 
 bool worker::admit() noexcept {
