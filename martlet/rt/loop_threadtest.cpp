@@ -193,15 +193,17 @@ TEST(HandOver, OtherWorkIsServedWhileAHandlerBlocks) {
     int served_meanwhile = 0;
     std::thread::id blocked_thread;
     for (int round = 0; round < rounds; ++round) {
-        handle.post([&] {
+        handle.post([&, round] {
             blocked_thread = std::this_thread::get_id();
-            on.ready(handler);
+            round % 2 == 0 ? on.ready(handler) : on.background(handler);
         });
         handler.entered.acquire();
         // The handler sits in its call. Work that comes now is served by the other thread, which reads into its own buffer.
         std::binary_semaphore served(0);
         bool elsewhere = false;
+        bool in_background = false;
         handle.post([&] {
+            in_background = on.is_in_background();
             elsewhere = std::this_thread::get_id() != blocked_thread;
             buffer& reading = on.read_buffer();
             reading.clear();
@@ -213,6 +215,7 @@ TEST(HandOver, OtherWorkIsServedWhileAHandlerBlocks) {
         });
         served.acquire();
         served_meanwhile += elsewhere;
+        EXPECT_FALSE(in_background) << "that was the call's";
         // Only now may the handler go on.
         handler.release.release();
         handler.given_back.acquire();

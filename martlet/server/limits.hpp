@@ -220,7 +220,7 @@ private:
     duration head_timeout_ = std::chrono::seconds(10);
     duration idle_timeout_ = std::chrono::seconds(60);
     duration write_timeout_ = std::chrono::seconds(30);
-    std::size_t unsent_bytes_max_ = 256 * 1024;
+    std::size_t unsent_bytes_max_ = 128 * 1024;
     std::uint32_t requests_max_ = 10'000;
     std::size_t linger_bytes_max_ = 4 * 1024 * 1024;
     duration linger_timeout_ = std::chrono::seconds(1);

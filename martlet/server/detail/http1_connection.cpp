@@ -78,8 +78,9 @@ void http1_connection::disarm_input() noexcept {
 
 void http1_connection::input_ready(ready_node& node) noexcept {
     auto& self = static_cast<http1_connection&>(static_cast<input_node&>(node));
-    if (self.state_ != state::reading && !self.worker_.on.is_in_background()) {
-        // Contents may be long, and what asks for little does not wait for them.
+    const bool may_be_long = self.state_ != state::reading || self.fresh_ || self.is_bulk_;
+    if (may_be_long && !self.worker_.on.is_in_background()) {
+        // Contents, newcomers of whom there may be any number, and who had much to read before: what asks for little does not wait for them.
         self.worker_.on.background(node);
         return;
     }
@@ -226,21 +227,14 @@ void http1_connection::queue_output() noexcept {
     }
 }
 
-void http1_connection::output_ready(ready_node& node) noexcept {
-    auto& self = static_cast<http1_connection&>(static_cast<output_node&>(node));
-    if (self.output_waits_ && !self.worker_.on.is_in_background()) {
-        self.worker_.on.background(node);
-        return;
-    }
-    self.write();
-}
+void http1_connection::output_ready(ready_node& node) noexcept { static_cast<http1_connection&>(static_cast<output_node&>(node)).write(); }
 
 void http1_connection::write() noexcept {
     if (state_ == state::gone || state_ == state::lingering) return;
     output_node::unlink();
     const std::size_t before = out_.size();
-    is_bulk_ = before >= bulk_bytes;
-    const bool has_turn = before <= written_at_once_max || worker_.on.is_in_background();
+    if (!output_waits_) is_bulk_ = before >= bulk_bytes;
+    const bool has_turn = (!output_waits_ && before <= written_at_once_max) || worker_.on.is_in_background();
     switch (has_turn ? stream_.try_write(out_) : net::io::blocked) {
     case net::io::moved:
         if (open_ != nullptr) [[unlikely]]
@@ -268,7 +262,7 @@ void http1_connection::write() noexcept {
         output_waits_ = true;
         set_deadline(saturating_add(worker_.on.now(), worker_.bounds.write_timeout()));
     }
-    stream_.arm(direction::writing, static_cast<output_node*>(this));
+    has_turn ? stream_.arm(direction::writing, static_cast<output_node*>(this)) : worker_.on.background(*static_cast<output_node*>(this));
 }
 
 // A kernel that reports room late hides that a slow peer takes what it is sent. True: something moved, or the connection has ended.

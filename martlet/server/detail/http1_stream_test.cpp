@@ -373,6 +373,29 @@ TEST(http1_stream, waits_above_its_mark_and_no_further) {
     }
 }
 
+// Peers that take all at once get their streams by turns, few of them in one.
+TEST(http1_stream, much_of_it_waits_behind_others) {
+    constexpr std::size_t count = 5 * loop::background_budget;
+    bench server;
+    std::size_t sent = 0;
+    server.app.get("/", [&](request&, response& res) -> task<> {
+        auto body = res.stream(200, http::media::bytes);
+        while (co_await body.send(letters(40'000))) ++sent;
+    });
+    server.bounds.stream_queued_bytes_max(20'000);
+    std::vector<std::unique_ptr<client>> crowd;
+    for (std::size_t i = 0; i < count; ++i) {
+        crowd.push_back(std::make_unique<client>(server, unruly_options::tame().capacity_bytes(100'000'000)));
+        crowd.back()->send(get("/"));
+    }
+    for (int turns = 0; turns < 20; ++turns) server.on.turn(duration::zero());
+    const std::size_t before = sent;
+    server.on.turn(duration::zero());
+    EXPECT_GT(sent, before);
+    EXPECT_LE(sent, before + loop::background_budget);
+    server.stop();
+}
+
 TEST(http1_stream, that_ends_early_is_never_taken_for_whole) {
     struct play {
         const char* target;
