@@ -136,6 +136,8 @@ public:
     std::size_t connections() const { return work_->connections(); }
 
     ~conversation() {
+        // Who speaks another protocol has only this to end it: no time holds there.
+        peer_->reset();
         peer_.reset();
         for (int turn = 0; turn < 1000 && work_->connections() != 0; ++turn) {
             loop_.turn(duration::zero());
