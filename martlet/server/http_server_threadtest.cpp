@@ -294,6 +294,21 @@ TEST_F(http_server_over_tcp, version_1_0_and_close_end_the_connection) {
     EXPECT_EQ(summary(answers_in(closing.receive_all())), "200 root");
 }
 
+// The most of a long answer is still in the kernel when all of it is written; a reset would throw that away.
+TEST_F(http_server_over_tcp, a_peer_that_asks_for_the_end_and_sends_on_gets_its_whole_answer) {
+    start();
+    for (int i = 0; i < 5; ++i) {
+        const plain_socket client(address_of(*serving_), 4096);
+        client.send(get("/big", "Connection: close\r\n"));
+        std::string all = client.receive(100);
+        client.send("\r\n");
+        all += client.receive_all();
+        const auto answers = answers_in(all);
+        ASSERT_EQ(answers.size(), 1u);
+        EXPECT_EQ(answers[0].content, letters(routes::big_bytes));
+    }
+}
+
 TEST_F(http_server_over_tcp, a_peer_that_does_not_read_stops_being_served) {
     start();
     const plain_socket client(address_of(*serving_), 4096);

@@ -98,8 +98,8 @@ BOUNDS = [
           connection_bytes=COLLECTING_BYTES, told=(413,)),
     Bound("unread_uploads", "contents without end that no handler reads", cpu_ms_per_mb=REFUSED_MS_PER_MB,
           connection_bytes=FLOODING_BYTES, told=(200, 404)),
-    # The sum is what counts, see HELD_BYTES_MAX. To take in and give up a MB costs copies and growing buffers. What was held in pieces below
-    # 128 KiB is malloc's, whose highest piece in use keeps those below resident: 25 MiB here, no more after a second attack.
+    # The sum is what counts, see HELD_BYTES_MAX. To take in and give up a MB costs copies and growing buffers. What was held in pieces
+    # below 128 KiB is malloc's, whose highest piece in use keeps those below resident: 25 MiB here, no more after a second attack.
     Bound("hoarded_bodies", "600 contents of which the last tenth does not come", cpu_ms_per_mb=REFUSED_MS_PER_MB, connection_bytes=2048
           * KIB, told=(503, 408), left_bytes=64 * KIB * KIB),
     Bound("hoarded_heads", "12,000 heads of 30 KB whose end does not come", cpu_ms_per_connection=VISIT_MS, connection_bytes=72 * KIB,

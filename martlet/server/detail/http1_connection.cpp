@@ -142,7 +142,6 @@ bool http1_connection::keep_rest(buffer& in) noexcept {
     const bool apart = pending_ != nullptr && &in != &pending_->bytes;  // a content took the input along
     const bool empty = apart ? pending_->bytes.empty() : in.empty();
     if (!wanted || (empty && body() == nullptr)) {
-        if (!empty || (body() != nullptr && !body()->is_complete())) must_linger_ = true;
         in.clear();
         drop_pending();
         unserved_ = false;
@@ -293,14 +292,14 @@ void http1_connection::written() noexcept {
         if (!serving_) wait_for_input();
     } else if (state_ == state::reading && !serving_ && pending_ == nullptr && worker_.is_draining()) {
         // The answer did not say so, but nothing comes after it.
-        must_linger_ = true;
         reason_ = close_reason::shutting_down;
         move_to(state::finishing);
         linger();
     }
 }
 
-// Closing with unread bytes makes the kernel reset the connection, and the peer may lose the answer that was just sent.
+// A peer may be sending on, whatever it asked for, and what comes behind a close makes the kernel reset the connection: the peer would lose what
+// it has not got of the last answer. So the server says its end and waits for the peer's (RFC 9112 section 9.6).
 void http1_connection::linger() noexcept {
     if (break_off_) {
         // The peer got all that there was; that it is not all can only be told so.
@@ -308,7 +307,7 @@ void http1_connection::linger() noexcept {
         destroy(reason_);
         return;
     }
-    if (peer_finished_ || stream_.peer_failed() || (!must_linger_ && !stream_.peer_closed())) {
+    if (peer_finished_ || stream_.peer_failed()) {
         destroy(reason_);
         return;
     }
@@ -386,7 +385,6 @@ void http1_connection::timed_out() noexcept {
         }
         hit("head_timeout");
         encode_refusal(408, "the request's head did not arrive in time", pending_->bytes.view());
-        must_linger_ = true;
         reason_ = close_reason::timed_out;
         disarm_input();
         move_to(state::finishing);

@@ -106,7 +106,7 @@ public:
     std::optional<std::string_view> trailer(std::string_view name) const noexcept;
     bool content_is_over() const noexcept;
     /// Content is due that will not be read, and too much to be dropped.
-    bool must_close_behind_content() noexcept;
+    bool must_close_behind_content() const noexcept;
 
     // --- for the exchange: streams ---
 
@@ -120,8 +120,6 @@ public:
     /// The stream is the handler's once all output is written.
     void give_away_stream() noexcept;
     std::string_view bytes_behind() const noexcept;
-    /// What is behind the request is not looked at any more.
-    void leave_bytes_behind() noexcept { must_linger_ = true; }
     std::size_t stream_queued_bytes_max() const noexcept;
     duration event_quiet_time() const noexcept;
 
@@ -219,7 +217,6 @@ private:
     close_reason reason_ = close_reason::finished;
     bool in_call_ : 1 = false;        // a plain handler is on another thread's stack
     bool peer_finished_ : 1 = false;  // FIN was read
-    bool must_linger_ : 1 = false;    // unread bytes may follow the last answer
     bool serving_ : 1 = false;        // serve() is on the stack
     bool unserved_ : 1 = false;       // pending_ has bytes to be looked at before more is read
     bool output_waits_ : 1 = false;   // the stream took less than there is

@@ -29,7 +29,6 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     const std::uint64_t bytes_max = ignored ? http1::content_unlimited : how.body_bytes_max().value_or(worker_.bounds.body_bytes_max());
     if (framing.bytes() > bytes_max) {
         if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "body_bytes_max");
-        must_linger_ = true;
         x.close_after();
         answer_without_handler(x, 413, {});
         return;
@@ -54,7 +53,6 @@ void http1_connection::dispatch_with_content(http1_exchange& x, buffer& in, cons
     }
     if ((collects && made == nullptr) || !begin_body(x, in, bytes_max)) {
         if (made != nullptr) made->destroy();
-        must_linger_ = true;
         x.close_after();
         answer_without_handler(x, 503, {});
         return;
@@ -104,14 +102,12 @@ void http1_connection::drop_body() noexcept {
     worker_.on.free(std::exchange(pending_->body, nullptr), sizeof(http1_body));
 }
 
-bool http1_connection::must_close_behind_content() noexcept {
+bool http1_connection::must_close_behind_content() const noexcept {
     const http1_body* of = body();
     if (of == nullptr || of->is_complete()) return false;
     const bool too_long = of->bytes_due() > pending_->bytes.size() + worker_.bounds.unread_bytes_max();
     // Told a final answer, a peer that waits for 100 may send its content or not: nobody can know.
-    if (!of->is_failed() && !of->continue_due && !too_long) return false;
-    must_linger_ = true;
-    return true;
+    return of->is_failed() || of->continue_due || too_long;
 }
 
 bool http1_connection::content_is_over() const noexcept { return body() == nullptr || body()->is_complete(); }
@@ -145,7 +141,6 @@ bool http1_connection::content_timed_out() noexcept {
     if (state_ == state::skipping) {
         if (now < of->drop_until) return false;
         if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "unread_timeout");
-        must_linger_ = true;
         move_to(state::finishing);
         if (output_waits_) arm_timer(deadline_);
         queue_output();
@@ -237,7 +232,6 @@ void http1_connection::run_collected() noexcept {
 void http1_connection::give_up_collecting(error why, close_reason reason) noexcept {
     http1_open_exchange& x = *std::exchange(open_, nullptr);
     if (worker_.watcher != nullptr) worker_.watcher->refused(id(), why);
-    must_linger_ = true;
     reason_ = reason;
     move_to(state::reading);
     x.close_after();
@@ -333,7 +327,6 @@ void http1_connection::skip(buffer& in) noexcept {
     if (!of.is_failed() && !too_much && !of.is_complete()) return;
     if (of.is_failed() || too_much) {
         // Its end cannot be found, or is too far.
-        must_linger_ = true;
         move_to(state::finishing);
         return;
     }
@@ -382,7 +375,6 @@ void http1_connection::stream_is_endless() noexcept {
 
 void http1_connection::give_away_stream() noexcept {
     given_away_ = true;
-    must_linger_ = true;
     disarm_input();
     stream_is_endless();
 }

@@ -25,7 +25,6 @@ bool http1_connection::refused_for(pressure at_least, http1_exchange& x) noexcep
     if (worker_.held.now() < at_least) [[likely]]
         return false;
     if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "buffered_bytes_max");
-    must_linger_ = true;
     x.close_after();
     answer_without_handler(x, 503, {});
     return true;
@@ -59,7 +58,6 @@ void http1_connection::give_way() noexcept {
         return;
     case burden::head:
         encode_refusal(why.http_status(), why.text(), pending_->bytes.view(), "Retry-After: 1\r\n");
-        must_linger_ = true;
         reason_ = close_reason::over_limit;
         disarm_input();
         drop_pending();

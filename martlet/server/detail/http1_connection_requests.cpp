@@ -146,15 +146,12 @@ bool http1_connection::serve(buffer& in) noexcept {
 
 bool http1_connection::bring_up_to_date() noexcept {
     worker_.prefix();
-    if (worker_.is_draining()) must_linger_ = true;
     return worker_.is_draining();
 }
 
 http1::persistence http1_connection::persistence_for(const http1_exchange& x) noexcept {
     const bool full = requests_ >= worker_.bounds.requests_max();
     if (full || worker_.is_draining()) {
-        // A peer that did not ask for the end may be sending its next request already.
-        must_linger_ = true;
         if (full && worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "requests_max");
         return http1::persistence::close;
     }
@@ -169,7 +166,6 @@ void http1_connection::dispatch(http1_exchange& x, buffer& in) noexcept {
     x.found(where.to(), where.points(), worker_.on.now());
     if (x.method() == http::method::connect) {
         // What follows is meant for somebody else: none of it is a request (RFC 9110 section 9.3.6).
-        must_linger_ = true;
         x.close_after();
         answer_without_handler(x, 405, "GET, HEAD, OPTIONS");
     } else if (!x.head.framing().is_empty()) {
@@ -219,7 +215,6 @@ bool http1_connection::stopped_before(http1_open_exchange& x) noexcept {
 void http1_connection::answer_unhandled(http1_exchange& x, const routing& where) noexcept {
     if (where.status() == 501) {
         // Nobody can know what else such a method means for what follows.
-        must_linger_ = true;
         x.close_after();
     }
     if (x.points() != nullptr && x.points()->has_before()) {
@@ -282,7 +277,6 @@ void http1_connection::settled(http1_exchange& x) noexcept {
     if (x.is_broken() || !x.is_answered()) {
         abort_with(close_reason::failed);
     } else if (x.after() == http1::persistence::close) {
-        if (x.ends_unasked() || (body() != nullptr && !body()->is_complete())) must_linger_ = true;
         move_to(state::finishing);
     } else if (body() != nullptr) [[unlikely]] {
         skip_content();
@@ -398,10 +392,7 @@ void http1_connection::go_on() noexcept {
         }
     } else {
         // Nothing more of it is wanted, and the peer may take its time to go.
-        if (state_ == state::finishing && pending_ != nullptr) {
-            must_linger_ = must_linger_ || !pending_->bytes.empty();
-            drop_pending();
-        }
+        if (state_ == state::finishing) drop_pending();
         queue_output();
         if (state_ == state::reading) {
             wait_for_input();
@@ -523,15 +514,8 @@ void http1_connection::call_returned(call_note& note) noexcept {
     move_to(note.close ? state::finishing : state::reading);
     stream_.mute(false);
     if (body() != nullptr && !note.close) skip_content();
-    if (pending_ != nullptr && (note.close || (body() == nullptr && pending_->bytes.empty()))) {
-        must_linger_ = must_linger_ || !pending_->bytes.empty();
-        drop_pending();
-    }
-    if (note.close) {
-        must_linger_ = true;
-    } else if (!note.behind.empty() && !keep(note.behind)) {
-        abort_with(close_reason::failed);
-    }
+    if (pending_ != nullptr && (note.close || (body() == nullptr && pending_->bytes.empty()))) drop_pending();
+    if (!note.close && !note.behind.empty() && !keep(note.behind)) abort_with(close_reason::failed);
     unserved_ = pending_ != nullptr;
     // Forced meanwhile.
     if (abort_on_return_) stream_.abort();
@@ -540,7 +524,6 @@ void http1_connection::call_returned(call_note& note) noexcept {
 
 void http1_connection::begin_refusing() noexcept {
     encode_refusal(503, "the server has as many connections as it takes", {}, "Retry-After: 1\r\n");
-    must_linger_ = true;
     reason_ = close_reason::over_limit;
     move_to(state::finishing);
     queue_output();
@@ -566,7 +549,6 @@ void http1_connection::encode_refusal(int status, std::string_view why, std::str
 void http1_connection::refuse(error why, std::string_view refused) noexcept {
     if (worker_.watcher != nullptr) worker_.watcher->refused(id(), why);
     encode_refusal(why.http_status(), why.text(), refused);
-    must_linger_ = true;
     reason_ = close_reason::refused;
     move_to(state::finishing);
 }

@@ -160,6 +160,9 @@ TEST(http1_keep_alive, version_1_0_is_closed_unless_it_asks_to_stay) {
     const auto closed = answers_in(plain.ask("GET / HTTP/1.0\r\n\r\n"));
     ASSERT_EQ(summary(closed), "200 root");
     EXPECT_TRUE(closed[0].closes());
+    EXPECT_TRUE(plain.saw_end());
+    plain.finish();
+    EXPECT_TRUE(plain.settle());
     EXPECT_TRUE(plain.is_closed());
     EXPECT_FALSE(plain.saw_reset());
 
@@ -183,6 +186,8 @@ TEST(http1_keep_alive, connection_close_is_obeyed_and_said) {
         EXPECT_FALSE(answers[0].closes());
         EXPECT_TRUE(answers[1].closes());
         EXPECT_TRUE(peer.saw_end());
+        peer.finish();
+        EXPECT_TRUE(peer.settle());
         EXPECT_FALSE(peer.saw_reset());
         EXPECT_EQ(server.connections(), 0u);
     }

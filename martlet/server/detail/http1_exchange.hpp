@@ -101,12 +101,8 @@ public:
     /// No answer keeps the connection open after this one.
     void close_after() noexcept { course_ = (course_ & ~course_after) | static_cast<std::uint32_t>(http1::persistence::close); }
     void end_connection() noexcept override {
-        if (status_ != 0) return;
-        close_after();
-        course_ |= course_unasked;
+        if (status_ == 0) close_after();
     }
-    /// The connection ends though the peer did not ask for it: it may be sending already.
-    bool ends_unasked() const noexcept { return (course_ & course_unasked) != 0; }
     /// The handler has asked to answer later.
     bool is_kept() const noexcept final { return (course_ & course_kept) != 0; }
     /// The connection has lost its peer: an answer is an error from here on.
@@ -144,7 +140,6 @@ protected:
     static constexpr std::uint32_t course_old = 0x2000;     // HTTP/1.0
     static constexpr std::uint32_t course_around = 0x4000;  // something is to be asked before the head is encoded
     static constexpr std::uint32_t course_cut = 0x8000;     // the content ended early
-    static constexpr std::uint32_t course_unasked = 0x10000;
     static_assert(static_cast<int>(http1::persistence::keep) == 0);
     std::uint32_t course_ = 0;
     std::uint32_t told_ = course_told;

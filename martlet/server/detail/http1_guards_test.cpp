@@ -405,7 +405,7 @@ TEST(http1_guards, there_is_no_upgrade_inside_a_content) {
         res.text(up ? 200 : 400, "refused");
     });
     client peer(server, unruly_options::tame());
-    const auto answers = answers_in(peer.ask(get("/", std::string(asks) + "Content-Length: 5\r\n")));
+    const auto answers = answers_in(peer.ask(get("/", std::string(asks).append("Content-Length: 5\r\n"))));
     EXPECT_EQ(summary(answers), "400 refused");
     EXPECT_TRUE(answers.at(0).closes());
 }

@@ -190,8 +190,6 @@ void http1_open_exchange::break_off() noexcept {
     origin_->disarm(quiet_);
     course_ |= course_cut;
     if (!silent_) connection_->content_broken_off(framing_.is_until_close());
-    // The peer did not ask for the end, and may be sending on.
-    if (after() != http1::persistence::close) course_ |= course_unasked;
     close_after();
 }
 
@@ -227,7 +225,6 @@ exchange_errc http1_open_exchange::upgrade(std::string_view token, std::string_v
     if (!head.wants_upgrade() || !asked || !connection_->content_is_over()) {
         // What stands behind may be meant for the other protocol.
         close_after();
-        connection_->leave_bytes_behind();
         return exchange_errc::not_upgradable;
     }
     bring_up_to_date();
