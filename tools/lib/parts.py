@@ -204,6 +204,13 @@ def load():
     return script_cases("load", "generator", ["tests/load/generator", BUILD / "release/bin"])
 
 
+def gate():
+    """What a request costs, counted; bench/README.md says how to record another figure."""
+    build("profile", "bench-hello", "bench-rows", "bench-floor")
+    outcomes = script_cases("gate", "figures", ["bench/gate"])
+    return outcomes + script_cases("gate", "planted", ["bench/gate_test.py"])
+
+
 def attacks():
     build("release", "martlet-servers")
     return script_cases("attacks", "drills", ["tests/attacks/drills", BUILD / "release/bin"], timeout=1800)
