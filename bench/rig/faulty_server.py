@@ -12,6 +12,11 @@ import time
 
 FAULT = os.environ.get("BENCH_FAULT", "none")
 KEPT = []
+HONEST_ANSWERS = 100  # before one of the LIES begins, so that a check of the first answers finds nothing
+LIES = {
+    "lies": b"Content-Length: 13\r\n\r\nHello, Wurld!",
+    "short-bodies": b"Content-Length: 5\r\n\r\nHello",
+}
 
 
 def answer():
@@ -26,6 +31,7 @@ class FaultyServer:
         self.poll = select.epoll()
         self.poll.register(self.listener, select.EPOLLIN)
         self.peers = {}
+        self.answered = 0
         print(f"listening on 127.0.0.1:{port}", flush=True)
 
     def accept(self):
@@ -69,6 +75,9 @@ class FaultyServer:
 
     def reply(self, peer):
         text = answer()
+        self.answered += 1
+        if FAULT in LIES and self.answered > HONEST_ANSWERS:
+            text = text[:text.index(b"Content-Length")] + LIES[FAULT]
         if FAULT == "two-writes":
             peer.send(text[:50])
             text = text[50:]

@@ -64,7 +64,7 @@ def judge_trace(calls, empty_reads, requests):
 
 def attach(server, path):
     try:
-        strace = subprocess.Popen(["strace", "-f", "-p", str(server.pid), "-o", path], stderr=subprocess.PIPE, text=True)
+        strace = subprocess.Popen(["strace", "-f", "-o", path, *(word for pid in server.pids() for word in ("-p", str(pid)))], stderr=subprocess.PIPE, text=True)
     except OSError as error:
         raise Refused(f"strace is missing: {error}") from error
     said = strace.stderr.readline()
