@@ -8,6 +8,10 @@ from .artifact import INCONCLUSIVE, METRICS, OK, SKIPPED, WITHHELD
 from .plan import FLOOR, HEADLINE, Standing, row_of
 
 
+def used_by_generator(runs):
+    return statistics.median(run["client_busy"] + run["client_waited"] for run in runs)
+
+
 class Maker:
     """Makes the figures of one record."""
 
@@ -56,7 +60,7 @@ class Maker:
                   for run in self.record["runs"] if (run["kind"], run["server"], run["load"]) == ("equal", name, row.load)]
         runs, good = self.standing.of(row), self.standing.good(row)
         found = [rules.unequal_answers(checks) if checks else "its answers were not checked"]
-        found += [rules.errors(run) for run in runs]
+        found.append(rules.errors(runs))
         if not runs:
             found.append(None if found[0] else "not measured")
         elif not any(found) and rules.applies("too few quiet runs", metric):
@@ -94,7 +98,7 @@ class Maker:
         if not runs and not self.skipped(row):
             return  # the turns were comparable
         good, samples = self.standing.good(row), self.standing.ratios(row)
-        reasons = self.common(row, "cpu_ratio_fixed") + [rules.late_generator(run) for run in good]
+        reasons = self.common(row, "cpu_ratio_fixed") + ([rules.late_generator(good)] if good else [])
         interval = doubt = None
         if samples:
             reasons.append(rules.wide_spread("cpu_ratio_fixed", samples))
@@ -108,7 +112,7 @@ class Maker:
         samples = [run["rate"] for run in good]
         reasons = self.common(row, "ladder")
         if samples:
-            reasons += [rules.saturated_generator(statistics.median(run["client_busy"] for run in good)), rules.wide_spread("ladder", samples)]
+            reasons += [rules.saturated_generator(used_by_generator(good)), rules.wide_spread("ladder", samples)]
         self.add("ladder", row, samples, reasons, parameter=row.parameter,
                  detail={"client_busy": [run["client_busy"] for run in good], "server_busy": [run["server_busy"] for run in good]})
         self.ladders.setdefault((row.server, row.load), []).append((row, good))
@@ -123,7 +127,7 @@ class Maker:
             points = [(row.parameter, statistics.median(run["rate"] for run in good)) for row, good in measured]
             top, good = max(measured, key=lambda each: statistics.median(run["rate"] for run in each[1]))
             samples = [run["rate"] for run in good]
-            reasons += [rules.saturated_generator(statistics.median(run["client_busy"] for run in good)), rules.ladder_not_flat(points),
+            reasons += [rules.saturated_generator(used_by_generator(good)), rules.ladder_not_flat(points),
                         rules.wide_spread("rate_max", samples)]
             detail = {"connections": top.parameter, "base": self.standing.base(first.server, first.load)}
         self.add("rate_max", first, samples, reasons, detail=detail)
@@ -142,8 +146,7 @@ class Maker:
             if self.standing.base(row.server, row.load) is None:
                 reasons = [reason for reason in reasons if reason != "not measured"] + ["there is no ceiling to take a share of"]
             if good:
-                reasons += [rules.saturated_generator(statistics.median(run["client_busy"] for run in good)), rules.wide_spread(metric, samples)]
-                reasons += [rules.late_generator(run) for run in good]
+                reasons += [rules.saturated_generator(used_by_generator(good)), rules.wide_spread(metric, samples), rules.late_generator(good)]
             self.add(metric, row, samples, reasons, parameter=row.parameter, detail={"offered": good[0]["offered"]} if good else {})
 
     def counted(self, row, metric, parameter=None):

@@ -61,11 +61,12 @@ def facts_of(report, cpu_seconds):
     latency = report["latency_ns"]
     facts = {
         "requests": report["right"],
-        "faults": {name: count for name, count in report["faults"].items() if count} | (
+        "faults": {name: count for name, count in report["faults"].items() if count and name != "all"} | (
             {"warm-up": report["warmup_faults"]} if report["warmup_faults"] else {}),
         "seconds": report["window_s"],
         "rate": report["answers_per_s"],
         "client_busy": report["client"]["busy"],
+        "client_waited": report["client"]["waited"],
         "client_seconds": cpu_seconds,
         "fell_behind": report["fell_behind"],
         "late_p99_us": report["client"]["lag_ns"].get("p99", 0) / 1000,

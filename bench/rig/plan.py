@@ -204,9 +204,9 @@ class Standing:
         return rounded(min(rate) / 2) if rules.unequal_busy_shares(*busy) else None
 
     def base(self, server, load):
-        """The ceiling that fixed rates are shares of: the highest rate of a rung, where the generator was the limit that at which it would be
-        busy for as long as it may."""
-        rates = [run["rate"] * min(1.0, rules.GENERATOR_BUSY_MAX / max(run["client_busy"], 0.01))
+        """The ceiling that fixed rates are shares of: the highest rate of a rung. Where the generator was the limit, the rate at which it would
+        have been busy for as long as it may."""
+        rates = [run["rate"] * min(1.0, rules.GENERATOR_BUSY_MAX / max(run["client_busy"] + run["client_waited"], 0.01))
                  for runs in self.runs.values() for run in runs
                  if (run["kind"], run["server"], run["load"]) == ("rung", server, load) and not (run.get("fault") or run["faults"] or run["disturbed"])]
         return max(rates) if rates else None

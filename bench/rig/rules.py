@@ -25,18 +25,21 @@ def settings():
     return {name.lower(): value for name, value in globals().items() if name.isupper() and name.endswith(("_MAX", "_MIN", "_MAX_US"))}
 
 
-def saturated_generator(client_busy):
-    if client_busy > GENERATOR_BUSY_MAX:
-        return f"the generator was the limit: {client_busy:.0%} of its processors, at most {GENERATOR_BUSY_MAX:.0%}"
+def saturated_generator(used):
+    """`used`: the share of the time in which it ran or was ready to run and waited for its processor."""
+    if used > GENERATOR_BUSY_MAX:
+        return f"the generator was the limit: it used {used:.0%} of its processors or waited for them, at most {GENERATOR_BUSY_MAX:.0%}"
     return None
 
 
-def late_generator(facts):
-    """Of a run at a fixed rate: what was due was not sent, or late."""
-    if facts["fell_behind"] or facts["rate"] < KEPT_UP_MIN * facts["offered"]:
-        return f"{facts['rate']:.0f} of {facts['offered']:.0f} requests a second that were offered"
-    if facts.get("late_p99_us", 0) > LATE_MAX_US:
-        return f"the generator was late: {facts['late_p99_us']:.0f} us for one request in a hundred, at most {LATE_MAX_US:.0f}"
+def late_generator(runs):
+    """Of runs at one fixed rate: what was due was not sent, or late."""
+    slowest = min(runs, key=lambda run: run["rate"])
+    if slowest["fell_behind"] or slowest["rate"] < KEPT_UP_MIN * slowest["offered"]:
+        return f"{slowest['rate']:.0f} of {slowest['offered']:.0f} requests a second that were offered"
+    late = statistics.median(run.get("late_p99_us", 0) for run in runs)
+    if late > LATE_MAX_US:
+        return f"the generator was late: {late:.0f} us for one request in a hundred, at most {LATE_MAX_US:.0f}"
     return None
 
 
@@ -86,13 +89,17 @@ def straddles(interval, is_claim):
     return None
 
 
-def errors(facts):
-    """Of one run: any answer that was not right voids it."""
-    if facts.get("fault"):
-        return f"it failed: {facts['fault']}"
-    bad = {name: count for name, count in facts.get("faults", {}).items() if count and name != "all"}
+def errors(runs):
+    """Any answer that was not right voids all that was measured with it."""
+    failed = next((run["fault"] for run in runs if run.get("fault")), None)
+    if failed:
+        return f"it failed: {failed}"
+    bad = {}
+    for run in runs:
+        for name, count in run.get("faults", {}).items():
+            bad[name] = bad.get(name, 0) + count
     if bad:
-        return "wrong while it was timed: " + ", ".join(f"{count} {name}" for name, count in sorted(bad.items()))
+        return "wrong while it was timed: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(bad.items()))
     return None
 
 
