@@ -6,6 +6,8 @@ import re
 
 INLINE = re.compile(r"`(?P<code>[^`]+)`|\[(?P<text>[^\]]+)\]\((?P<target>[^)]+)\)|\*\*(?P<strong>[^*]+)\*\*")
 
+NUMBER = ' class="number"'
+
 
 def inline(text):
     """Code, links and emphasis of one piece of Markdown as HTML."""
@@ -80,6 +82,7 @@ class Table:
     rows: list
     kinds: list = dataclasses.field(default_factory=list)
     folded: bool = False  # in HTML, where a plot shows the same
+    cards: bool = False  # on a narrow screen each row is a card
 
     def markdown(self):
         def line(cells):
@@ -94,18 +97,23 @@ class Table:
         if str(text).startswith(("withheld", "skipped", "not in this run", "inconclusive")):
             classes.append("note")
         mark = f' class="{" ".join(classes)}"' if classes else ""
+        if self.cards:
+            mark += f' role="{"cell" if number else "rowheader"}" data-label="{html.escape(column.lstrip(">"))}"'
         name, scope = ("th", ' scope="row"') if number == 0 else ("td", "")
         return f"<{name}{scope}{mark}>{inline(str(text))}</{name}>"
 
     def html(self):
-        head = "".join(f'<th scope="col"{" class=number" if column.startswith(">") else ""}>{inline(column.lstrip(">"))}</th>'
+        # As cards a table would lose its roles.
+        roles, row_role = (' class="cards" role="table"', ' role="row"') if self.cards else ("", "")
+        head = "".join(f'<th scope="col"{NUMBER if column.startswith(">") else ""}>{inline(column.lstrip(">"))}</th>'
                        for column in self.columns)
-        lines = [f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(self.caption)}"><table>',
+        lines = [f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(self.caption)}"><table{roles}>',
                  f"<caption>{inline(self.caption)}</caption>", f"<thead><tr>{head}</tr></thead>", "<tbody>"]
         for at, row in enumerate(self.rows):
             kind = self.kinds[at] if at < len(self.kinds) else ""
             cells = "".join(self.cell(number, text, column) for number, (text, column) in enumerate(zip(row, self.columns)))
-            lines.append(f'<tr{f" class={kind}" if kind else ""}>{cells}</tr>')
+            mark = f' class="{kind}"' if kind else ""
+            lines.append(f"<tr{row_role}{mark}>{cells}</tr>")
         text = "\n".join([*lines, "</tbody>", "</table></div>"])
         return f"<details>\n<summary>As a table: {inline(self.caption)}</summary>\n{text}\n</details>" if self.folded else text
 
@@ -122,6 +130,36 @@ class Plots:
     def html(self):
         figures = [f"<figure>\n{svg}\n<figcaption>{inline(caption)}</figcaption>\n</figure>" for caption, svg in self.drawn]
         return '<div class="plots">\n' + "\n".join(figures) + "\n</div>"
+
+
+@dataclasses.dataclass
+class Tiles:
+    """A few figures that stand large, in HTML only: (what, figure, text, small print)."""
+
+    shown: list
+
+    def markdown(self):
+        return None
+
+    def html(self):
+        def tile(what, figure, text, small):
+            parts = ((what, "what"), (figure, "figure"), (text, "text"), (small, "small"))
+            return "<li>" + "".join(f'<span class="{kind}">{inline(words)}</span>' for words, kind in parts if words) + "</li>"
+
+        return '<ul class="tiles">\n' + "\n".join(tile(*each) for each in self.shown) + "\n</ul>"
+
+
+@dataclasses.dataclass
+class MarkdownOnly:
+    """What would make no sense on the HTML page."""
+
+    block: object
+
+    def markdown(self):
+        return self.block.markdown()
+
+    def html(self):
+        return ""
 
 
 def markdown(blocks):

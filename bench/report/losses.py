@@ -49,7 +49,7 @@ def direct(record):
 def row(record, metric, load, parameter, ours, theirs, other, sure):
     at = "" if parameter is None else f" at {parameter:g} % of the ceiling" if metric.startswith("latency") else f" with {parameter:g} connections"
     what = values.METRIC_TITLES[metric] + at
-    return [what, values.load_title(record, load) if load else "", ours, other, theirs, sure]
+    return [what, record.data["loads"][load]["title"] if load else "", ours, other, theirs, sure]
 
 
 def rows(record):
@@ -75,7 +75,7 @@ def rows(record):
         if values.is_shown(figure) and figure["value"] >= limit:
             found.append(row(record, metric, load, None, values.sentence(figure), values.number_text(metric, limit), why,
                              SURE if ends(figure)[0] >= limit else "perhaps: the interval has it inside"))
-    return sorted(found, key=lambda each: not each[-1].startswith(SURE)), undecided
+    return found, undecided
 
 
 def section(record):
@@ -86,9 +86,13 @@ def section(record):
         text = None
     found, undecided = rows(record)
     made = [Paragraph(text)] if text else []
-    if found:
-        made.append(Table("Figures in which another is better", ["What", "Load", "Martlet", "The better one", "Its figure", "For sure?"], found))
-    elif not text:
+    sure, perhaps = ([each for each in found if each[-1].startswith(SURE) == wanted] for wanted in (True, False))
+    columns = ["What", "Load", "Martlet", "The better one", "Its figure", "Sure"]
+    if sure:
+        made.append(Table("Figures in which another is better", columns, sure, cards=True))
+    if perhaps:
+        made.append(Table("Figures in which another may be better", columns, perhaps, folded=bool(sure), cards=True))
+    if not found and not text:
         made.append(Paragraph("In no figure of this run that stands."))
     if undecided:
         made.append(Paragraph(f"{undecided} more comparisons with a peer could not be made, because one of the two figures is withheld, skipped or "

@@ -24,9 +24,16 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; padding: 0; margin: 12px
 code { font: 0.9em ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: 12px 14px; overflow-x: auto; }
 pre code { overflow-wrap: normal; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); gap: 16px; margin: 12px 0; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); gap: 16px; margin: 12px 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; list-style: none; padding: 0; margin: 20px 0; max-width: none; }
+.tiles li { background: var(--card); border: 1px solid var(--rule); border-top: 3px solid var(--accent); border-radius: 6px; padding: 10px 14px; }
+.tiles span { display: block; line-height: 1.35; }
+.tiles .what { font-size: 0.82rem; color: var(--soft); min-height: 1.1rem; }
+.tiles .figure { font-size: 1.75rem; font-weight: 700; font-variant-numeric: tabular-nums; }
+.tiles .text { font-size: 0.88rem; }
+.tiles .small { font-size: 0.78rem; color: var(--soft); margin-top: 4px; }
 figure { margin: 0; padding: 14px 16px 10px; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; display: flex;
-  flex-direction: column; max-width: 560px; }
+  flex-direction: column; min-width: 0; }
 figcaption { order: -1; font-weight: 600; font-size: 0.92rem; line-height: 1.35; margin-bottom: 8px; }
 svg { display: block; width: 100%; height: auto; font: 13px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow: visible; }
 svg text { fill: var(--ink); }
@@ -36,7 +43,7 @@ svg .note { font-style: italic; font-size: 12px; }
 svg .headline { font-weight: 700; }
 svg text.headline { fill: var(--accent); }
 .grid { stroke: var(--rule); fill: none; }
-.mark { stroke: var(--ink); stroke-dasharray: 3 3; fill: none; }
+.mark { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 2 2; fill: none; }
 .interval { stroke: var(--ink); stroke-width: 1.6; fill: none; }
 .bar { fill: var(--bar); }
 .bar.floor { fill: var(--floor); }
@@ -60,10 +67,17 @@ th, td { text-align: left; vertical-align: top; padding: 5px 14px 5px 0; border-
 thead th { font-weight: 600; border-bottom: 2px solid var(--rule); vertical-align: bottom; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.note { text-align: left; color: var(--soft); font-style: italic; font-size: 0.85rem; min-width: 11rem; }
+tbody th { position: sticky; left: 0; background: var(--paper); min-width: 8rem; }
+td { min-width: 5.5rem; }
 tr.headline th[scope=row] { font-weight: 700; color: var(--accent); }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 footer { margin-top: 48px; padding-top: 16px; padding-bottom: 40px; color: var(--soft); font-size: 0.9rem; border-top: 1px solid var(--rule); }
 @media (max-width: 480px) { main, header, footer { padding-left: 12px; padding-right: 12px; } figure { padding: 10px 10px 8px; } h1 { font-size: 1.6rem; } }
+@media (max-width: 640px) { table.cards thead { display: none; } table.cards, .cards tbody, .cards tr, .cards th, .cards td, .cards caption { display: block; }
+  .cards tr { background: var(--card); border: 1px solid var(--rule); border-radius: 6px; padding: 8px 12px; margin-bottom: 8px; }
+  .cards th, .cards td { border: 0; padding: 1px 0; background: none; position: static; }
+  .cards th { font-weight: 600; } .cards td:empty { display: none; }
+  .cards td::before { content: attr(data-label) ": "; color: var(--soft); } }
 @media print { details > * { display: block; } figure { break-inside: avoid; } }
 """
 

@@ -9,8 +9,9 @@ import math
 import textwrap
 
 WIDTH = 420
-NOTE_CHARACTERS = 66
+NOTE_CHARACTERS = UNIT_CHARACTERS = 62
 LABEL_CHARACTERS = 26  # beside a line
+COLOURS = 8  # classes c0 to c7 of the page
 
 
 @dataclasses.dataclass
@@ -67,7 +68,7 @@ def short(number):
 
 
 def bars(name, title, unit, rows, mark=None):
-    """Rows of a label, its figure, and a bar from 0; `mark` is a line through all bars."""
+    """Rows of a label, its figure, and a bar from 0; `mark` is a line over each bar."""
     shown = [row for row in rows if row.value is not None]
     top = 1.02 * max([row.value if row.high is None else row.high for row in shown] + ([mark] if mark else []), default=1.0) or 1.0
 
@@ -87,25 +88,23 @@ def bars(name, title, unit, rows, mark=None):
             continue
         body.append(text_at(WIDTH, y + 13, row.text, f"value {kind}", "end"))
         body.append(f'<rect class="bar {kind}" x="0" y="{y + 19}" width="{max(1.0, x(row.value)):.1f}" height="12" rx="2"/>')
+        if mark is not None:
+            body.append(f'<path class="mark" d="M{x(mark):.1f} {y + 16}v18"/>')
         if row.low is not None:
             middle = y + 25
             low, high = x(row.low), x(row.high)
             body.append(f'<path class="interval" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"/>')
         y += 42
     for tick in ticks:
-        made.append(f'<path class="grid" d="M{x(tick):.1f} 20V{y}"/>')
+        made.append(f'<path class="grid" d="M{x(tick):.1f} {y}v4"/>')
         made.append(text_at(min(max(x(tick), 2), WIDTH - 2), y + 15, short(tick), "tick",
                             "start" if tick == 0 else "end" if x(tick) > WIDTH - 12 else "middle"))
-    if mark is not None and shown:
-        body.append(f'<path class="mark" d="M{x(mark):.1f} 20V{y}"/>')
     made += body
-    made.append(text_at(0, y + 32, unit, "tick"))
+    for line in textwrap.wrap(unit, UNIT_CHARACTERS):
+        y += 16
+        made.append(text_at(0, y + 16, line, "tick"))
     told = "; ".join(f"{row.label}: {row.text if row.value is not None else row.refusal}" for row in rows)
-    return svg(name, title, f"{unit}. {told}.", y + 40, made)
-
-
-def colour_of(number, line):
-    return line.kind if line.kind in ("headline", "floor") else f"c{number % 8}"
+    return svg(name, title, f"{unit}. {told}.", y + 24, made)
 
 
 def spread_labels(wanted, least, top, bottom):
@@ -162,7 +161,7 @@ def lines(name, title, unit, marks, series, text_of, from_zero=False):
     order = sorted(range(len(drawn)), key=lambda number: drawn[number].kind == "headline")
     for number in order:
         line, end = drawn[number], ends[number]
-        colour = colour_of(number, line)
+        colour = line.kind
         path, begun = [], False
         for index, value in enumerate(line.values):
             if value is None:

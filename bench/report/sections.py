@@ -5,8 +5,9 @@ import os
 from rig import artifact
 
 from . import losses, plots, values
-from .blocks import Bullets, Heading, Paragraph, Plots, Table
+from .blocks import Bullets, Heading, Paragraph, Plots, Table, Tiles
 
+PLAINTEXT = "/plaintext"
 HEADLINES = ("hello", "rows")
 SHARES = (25, 50, 75)
 PERCENTILES = (("latency_p50", "the request in the middle"), ("latency_p99", "99 % of requests"), ("latency_p999", "99.9 % of requests"))
@@ -23,6 +24,12 @@ def kind_of(record, name):
 def style(record, name):
     """The class of a server's rows, bars and lines."""
     return "headline" if name in HEADLINES else kind_of(record, name)
+
+
+def colour(record, name):
+    """The class of a server's line: a peer has the same in every plot."""
+    peers = [other for other in record.data["servers"] if style(record, other) not in ("headline", "floor", "control")]
+    return f"c{peers.index(name) % plots.COLOURS}" if name in peers else style(record, name)
 
 
 def value_or_none(figure):
@@ -62,37 +69,39 @@ def by_value(figure_of, better_first=False):
     return key
 
 
+def cpu_of_load(record, load):
+    """A plot and a table of processor time under one load."""
+    def ratio(name):
+        return record.figure("cpu_ratio", name, load, values.FLOOR)
+
+    names = compared(record, ("cpu_ratio", "cpu_ns"), load)
+    names.sort(key=by_value(lambda name: {"value": 0} if name == values.FLOOR else ratio(name)))
+    rows, bars = [], []
+    for name in names:
+        title, cost, figure = values.server_title(record, name), record.figure("cpu_ns", name, load), ratio(name)
+        if name == values.FLOOR:
+            rows.append([title, values.cell(cost), "1", "", cost["pairs"] if cost else "", "the measure"])
+            bars.append(plots.Bar(title, style(record, name), 1.0, None, None, "1", ""))
+        elif figure is None:
+            rows.append([title, values.cell(cost), values.cell(None), "", "", ""])
+        else:
+            multiple = values.number_text("cpu_ratio", figure["value"]) if values.is_shown(figure) else values.refusal_text(figure)
+            rows.append([title, values.cell(cost), multiple, values.interval_text(figure), figure["pairs"], values.verdict_text(figure)])
+            bars.append(bar(record, name, figure))
+    title = values.load_title(record, load)
+    drawn = plots.bars(f"cpu-{load}", f"Processor time a request, {title}", "multiples of the floor, with 95 % intervals; less is better", bars, mark=1.0)
+    return [Plots([(title[:1].upper() + title[1:], drawn)]),
+            Table(f"Processor time a request, {title}", ["Server", ">Time a request", ">Multiple of the floor", ">95 % interval", ">Pairs", "Verdict"],
+                  rows, [style(record, name) for name in names], folded=True)]
+
+
 def cpu(record):
     """Processor time a request and as a multiple of the floor, a plot and a table for each load."""
-    made = []
-    for load in loads_of(record, "cpu_ratio", "cpu_ns"):
-        def ratio(name, load=load):
-            return record.figure("cpu_ratio", name, load, values.FLOOR)
-
-        names = compared(record, ("cpu_ratio", "cpu_ns"), load)
-        names.sort(key=by_value(lambda name: {"value": 0} if name == values.FLOOR else ratio(name)))
-        rows, bars = [], []
-        for name in names:
-            cost = record.figure("cpu_ns", name, load)
-            if name == values.FLOOR:
-                rows.append([values.server_title(record, name), values.cell(cost), "1", "", cost["pairs"] if cost else "", "what the others are held against"])
-                bars.append(plots.Bar(values.server_title(record, name), "floor", 1.0, None, None, "1", ""))
-                continue
-            figure = ratio(name)
-            if figure is None:
-                rows.append([values.server_title(record, name), values.cell(cost), values.cell(None), "", "", ""])
-                continue
-            rows.append([values.server_title(record, name), values.cell(cost), values.number_text("cpu_ratio", figure["value"])
-                         if values.is_shown(figure) else values.refusal_text(figure), values.interval_text(figure), figure["pairs"], values.verdict_text(figure)])
-            bars.append(bar(record, name, figure))
-        title = values.load_title(record, load)
-        made.append(Heading(3, f"Processor time: {title}"))
-        drawn = plots.bars(f"cpu-{load}", f"Processor time a request, {title}", "as a multiple of the floor; the line over a bar's end is its 95 % interval",
-                           bars, mark=1.0)
-        made.append(Plots([(f"Multiples of the floor: {title}. Less is better.", drawn)]))
-        made.append(Table(f"Processor time a request, {title}",
-                          ["Server", ">Time a request", ">Multiple of the floor", ">95 % interval", ">Pairs", "Verdict"], rows,
-                          [style(record, name) for name in names], folded=True))
+    made, found = [], loads_of(record, "cpu_ratio", "cpu_ns")
+    for heading, is_plain in (("Every server, 13 bytes of text", True), ("Martlet's application rows", False)):
+        chosen = [load for load in found if (record.data["loads"][load]["path"] == PLAINTEXT) == is_plain]
+        if chosen:
+            made += [Heading(3, heading), *join_plots([block for load in chosen for block in cpu_of_load(record, load)])]
     return made + claims(record) + at_one_rate(record) or [nothing("processor time")]
 
 
@@ -136,16 +145,16 @@ def rates(record):
         names = compared(record, ("rate_max", "ladder"), load)
         rungs = sorted({f["parameter"] for f in record.of_metric("ladder", load) if kind_of(record, f["server"]) != "control"})
         made.append(Heading(3, f"Rates: {title}"))
-        lines = [plots.Line(values.server_title(record, name), style(record, name),
+        lines = [plots.Line(values.server_title(record, name), colour(record, name),
                             [value_or_none(record.figure("ladder", name, load, None, rung)) for rung in rungs]) for name in names]
         ranked = sorted(names, key=by_value(lambda name: record.figure("rate_max", name, load), better_first=True))
         bars = [bar(record, name, record.figure("rate_max", name, load)) for name in ranked]
         made.append(Plots([
-            (f"The ladder: rate by connections, {title}. More is better; what is withheld has no point.",
+            ("The ladder: requests a second by connections",
              plots.lines(f"ladder-{load}", f"Requests a second by connections, {title}", "connections", [f"{rung:g}" for rung in rungs], lines,
                          lambda number: values.significant(number), from_zero=True)),
-            (f"The highest rate, {title}. More is better.",
-             plots.bars(f"rate-{load}", f"Highest rate, {title}", "requests a second", bars)),
+            ("The highest rate",
+             plots.bars(f"rate-{load}", f"Highest rate, {title}", "requests a second; more is better", bars)),
         ]))
         rows = []
         for name in ranked:
@@ -171,9 +180,9 @@ def latency(record):
         made.append(Heading(3, f"Latency: {title}"))
         drawn = []
         for metric, what in PERCENTILES:
-            lines = [plots.Line(values.server_title(record, name), style(record, name),
+            lines = [plots.Line(values.server_title(record, name), colour(record, name),
                                 [value_or_none(record.figure(metric, name, load, None, share)) for share in shares]) for name in names]
-            drawn.append((f"Latency that {what} kept, by the share of each server's own ceiling. Less is better; each step of the scale is a multiple.",
+            drawn.append((f"Latency of {what}, by the share of each server's own ceiling",
                           plots.lines(f"{metric}-{load}", f"Latency of {what}, {title}", "% of the ceiling", [f"{share:g}" for share in shares], lines,
                                       lambda number: values.number_text("latency_p50", number))))
         made.append(Plots(drawn))
@@ -198,8 +207,8 @@ def memory(record):
             names = sorted(compared(record, (metric,), load), key=by_value(figures.get))
             counts = sorted({f["parameter"] or f["detail"].get("connections", 0) for f in figures.values()})
             caption = f"{what}, {record.data['loads'][load]['title']}, {' and '.join(f'{count:,.0f}' for count in counts)} connections"
-            made.append(Plots([(f"{caption}. Less is better.",
-                                plots.bars(f"{metric}-{load}", caption, "less is better", [bar(record, name, figures[name]) for name in names]))]))
+            made.append(Plots([(caption,
+                                plots.bars(f"{metric}-{load}", caption, "bytes; less is better", [bar(record, name, figures[name]) for name in names]))]))
             made.append(Table(caption, ["Server", ">Memory", ">95 % interval", "Verdict"],
                               [[values.server_title(record, name), values.cell(figures[name]), values.interval_text(figures[name]),
                                 values.verdict_text(figures[name])] for name in names], [style(record, name) for name in names], folded=True))
@@ -223,8 +232,8 @@ def counted(metric, heading, text):
         for load in found:
             ranked = sorted(compared(record, (metric,), load), key=by_value(lambda name, load=load: record.figure(metric, name, load)))
             title = record.data["loads"][load]["title"]
-            drawn.append((f"{text[:1].upper()}{text[1:]}: {title}. Less is better.",
-                          plots.bars(f"{metric}-{load}", f"{heading}, {title}", text,
+            drawn.append((title[:1].upper() + title[1:],
+                          plots.bars(f"{metric}-{load}", f"{heading}, {title}", f"{text}; less is better",
                                      [bar(record, name, record.figure(metric, name, load)) for name in ranked])))
         rows = [[values.server_title(record, name), *(served(record, metric, name, load) for load in found)] for name in names]
         return [Heading(3, heading), Plots(drawn),
@@ -236,7 +245,30 @@ def counted(metric, heading, text):
 
 def served(record, metric, name, load):
     figure = record.figure(metric, name, load)
-    return values.cell(figure) if figure else "not served" if record.data["loads"][load]["path"] != "/plaintext" else values.cell(None)
+    return values.cell(figure) if figure else "not served" if record.data["loads"][load]["path"] != PLAINTEXT else values.cell(None)
+
+
+TILES = (  # what stands large on top of the HTML page
+    ("cpu_ratio", "hello", "floor", "d1", "times the bare socket loop, one request a write"),
+    ("cpu_ratio", "hello", "floor", "d16", "times the bare socket loop, 16 requests a write"),
+    ("cpu_ratio", "hello", "hyper", "d1", "times hyper, one request a write"),
+    ("cpu_ratio", "hello", "hyper", "d16", "times hyper, 16 requests a write"),
+    ("instructions", "hello", None, "d16", "instructions a request, 16 requests a write"),
+    ("memory_idle", "hello", None, "d1", "for an idle connection"),
+)
+
+
+def tiles(record):
+    made = []
+    for metric, server, against, load, text in TILES:
+        wanted = {"metric": metric, "server": server, "against": against, "load": load}
+        figure = values.find(record, wanted)
+        if figure is not None:
+            shown = values.is_shown(figure)
+            what = "processor time" if metric == "cpu_ratio" else ""
+            made.append((what, values.number_text(metric, figure["value"]) if shown else figure["verdict"], text,
+                         "; ".join(filter(None, (values.interval_text(figure), *figure["reasons"])))))
+    return [Tiles(made)] if made else []
 
 
 def loads_table(record):
@@ -306,7 +338,7 @@ def of_run(record, name):
 
 FACTS = {"rule": of_rules, "machine": of_machine, "run": of_run}
 SECTIONS = {
-    "about": about, "losses": losses.section, "cpu": cpu, "rates": rates, "latency": latency, "memory": memory, "loads": loads_table,
+    "about": about, "tiles": tiles, "losses": losses.section, "cpu": cpu, "rates": rates, "latency": latency, "memory": memory, "loads": loads_table,
     "servers": servers, "machine": machine, "control": control,
     "instructions": counted("instructions", "Instructions", "instructions a request in the server's own code, by callgrind"),
     "system_calls": counted("system_calls", "System calls", "system calls a request, all but those that wait"),

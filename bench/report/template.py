@@ -7,7 +7,7 @@
     {{section cpu}}                    alone on a line: tables and plots
     {{with cpu_ratio hello hyper d1}}  before a paragraph: it stands only when the run has that figure, withheld or not
     {{without run}}                    before a paragraph: it stands only when there is no run at all; every other one stands when there is
-    {{always}}                         before a paragraph: it stands either way
+    {{always}}, {{always markdown}}    before a paragraph: it stands either way; the second not on the HTML page
 
 A number in the prose that is neither is refused, and so is a placeholder of what there is not.
 """
@@ -15,10 +15,10 @@ A number in the prose that is neither is refused, and so is a placeholder of wha
 import re
 
 from . import sections, values
-from .blocks import Bullets, Code, Heading, Paragraph
+from .blocks import Bullets, Code, Heading, MarkdownOnly, Paragraph
 
 PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.S)
-GUARD = re.compile(r"\A\{\{(with |without run|always)(.*?)\}\}\n?", re.S)
+GUARD = re.compile(r"\A\{\{(with |without run|always markdown|always)(.*?)\}\}\n?", re.S)
 WORD = re.compile(r"(?<![\w.,/-])[-+]?[$~]?\.?\d[\w.,/%-]*")
 NO_PROSE = re.compile(r"\]\([^)]*\)|`[^`\d]*[A-Za-z][^`]*`")
 
@@ -114,8 +114,8 @@ class Template:
             return (line, text) if self.record else None
         kind, words = match.group(1).strip(), match.group(2).split()
         rest = line + match.group().count("\n"), text[match.end() :]
-        if kind == "always" or kind == "without run":
-            return rest if kind == "always" or self.record is None else None
+        if kind.startswith("always") or kind == "without run":
+            return rest if kind.startswith("always") or self.record is None else None
         try:
             wanted, _ = values.reference(words, self.record)
             return rest if self.record and values.find(self.record, wanted) else None
@@ -151,7 +151,8 @@ class Template:
             kept = self.guarded(line, text)
             standing = kept is not None
             if standing:
-                made += self.block(*kept)
+                found = self.block(*kept)
+                made += map(MarkdownOnly, found) if text.startswith("{{always markdown}}") else found
             else:
                 self.names(line, text)
         if self.found:

@@ -56,8 +56,10 @@ def checks():
     configure("dev")
     outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits", "guide")]
     outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
+    outcomes.append(tool("checks", "benchmarks", "bench/render", "--check"))
     # Each check against what it must find, one case a line.
     outcomes += script_cases("checks", "selftest", ["tools/selftest"])
+    outcomes += script_cases("checks", "report", ["bench/report_test.py"])
     return outcomes
 
 
