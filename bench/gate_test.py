@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 BENCH = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BENCH)
 
-from rig import gate, loads, process, traffic  # noqa: E402
+from rig import cases, gate, loads, process, traffic  # noqa: E402
 
 BIN = os.path.join(os.path.dirname(BENCH), "build", "profile", "bin")
 FAULTY = os.path.join(BENCH, "rig", "faulty_server.py")
@@ -138,37 +138,11 @@ class Loads(unittest.TestCase):
                     server.stop_cleanly()
 
 
-class Lines(unittest.TestResult):
-    """Tells of each case in a line of its own."""
-
-    @staticmethod
-    def name(test):
-        return test.id().rsplit(".", 1)[1].removeprefix("test_") if "." in test.id() else test.id()
-
-    def addSuccess(self, test):
-        super().addSuccess(test)
-        print(f"passed {self.name(test)}", flush=True)
-
-    def addSkip(self, test, reason):
-        super().addSkip(test, reason)
-        print(f"skipped {self.name(test)}: {reason}", flush=True)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        print(f"failed {self.name(test)}: {' '.join(str(err[1]).split())[:300]}", flush=True)
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        print(f"failed {self.name(test)}: {err[0].__name__}: {' '.join(str(err[1]).split())[:300]}", flush=True)
-
-
 def main():
     global BIN
     if len(sys.argv) > 1:
         BIN = os.path.abspath(sys.argv[1])
-    result = Lines()
-    unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]).run(result)
-    return 0 if result.wasSuccessful() and result.testsRun else 1
+    return cases.run()
 
 
 if __name__ == "__main__":

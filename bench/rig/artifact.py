@@ -33,6 +33,7 @@ TOP = {
     "runs": list,
 }
 SERVER = {"title": str, "kind": str, "version": str, "settings": str, "dates": bool, "skipped": (str, type(None))}
+SERVER_MAY = {"skipped_loads": dict}  # reason by load
 LOAD = {"title": str, "shape": str, "depth": int, "connections": int, "path": str}
 FIGURE = {
     "metric": str, "server": str, "against": (str, type(None)), "load": (str, type(None)), "parameter": (int, float, type(None)), "unit": str,
@@ -45,12 +46,12 @@ class Unusable(Exception):
     """The file is no record of a run, or one with faults; the text says which."""
 
 
-def of_shape(where, thing, shape):
+def of_shape(where, thing, shape, may=()):
     """What is missing in `thing`, unknown, or of a wrong type."""
     if not isinstance(thing, dict):
         return [f"{where}: no object"]
     found = [f"{where}: '{name}' is missing" for name in shape if name not in thing]
-    found += [f"{where}: '{name}' is unknown" for name in thing if name not in shape]
+    found += [f"{where}: '{name}' is unknown" for name in thing if name not in shape and name not in may]
     for name, types in shape.items():
         value = thing.get(name)
         wanted = types if isinstance(types, tuple) else (types,)
@@ -122,7 +123,7 @@ def faults(record):
     if not isinstance(record["source"].get("commit"), str) or not isinstance(record["source"].get("dirty"), list):
         found.append("source needs 'commit' and 'dirty'")
     for name, server in record["servers"].items():
-        found += of_shape(f"server {name}", server, SERVER)
+        found += of_shape(f"server {name}", server, SERVER, SERVER_MAY)
         if server.get("kind") not in SERVER_KINDS:
             found.append(f"server {name}: kind {server.get('kind')!r}")
     for name, load in record["loads"].items():

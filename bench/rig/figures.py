@@ -24,8 +24,9 @@ class Maker:
     def skipped(self, row):
         """Why a row was not to be measured."""
         for name in filter(None, (row.server, row.against)):
-            if self.record["servers"][name]["skipped"]:
-                return self.record["servers"][name]["skipped"]
+            server = self.record["servers"][name]
+            if reason := server["skipped"] or server.get("skipped_loads", {}).get(row.load):
+                return reason
         for run in self.standing.of(row):
             if run.get("refused"):
                 return run["fault"]

@@ -81,8 +81,7 @@ def row_of(described):
 def phases(scale, subjects):
     """Rows in groups that are measured one after the other; a group is gone through in rounds, every second one in reverse."""
     ids = [name for name in subjects if name != CONTROL]
-    served = {load: [name for name in ids if subjects[name].serves(loads.LOADS[load]) and load not in subjects[name].skipped_loads]
-              for load in loads.LOADS}
+    served = {load: [name for name in ids if subjects[name].serves(loads.LOADS[load])] for load in loads.LOADS}
     chosen = list(scale.loads) + ([load.id for load in loads.LOADS.values() if load.application] if scale.application else [])
     found = [[Row("equal", name, load) for load in chosen for name in served[load]]]
     found.append([Row("equal", CONTROL, "d1")])

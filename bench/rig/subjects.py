@@ -35,7 +35,11 @@ class Subject:
 
     def description(self):
         return {"title": self.title, "kind": self.kind, "version": self.version, "settings": self.settings, "dates": self.dates,
-                "skipped": self.skipped}
+                "skipped": self.skipped, "skipped_loads": self.skipped_loads}
+
+    def skips(self, load):
+        """Why it is not measured under a load, or None."""
+        return self.skipped or self.skipped_loads.get(load)
 
 
 LADDER = {

@@ -213,6 +213,13 @@ def gate():
     return outcomes + script_cases("gate", "planted", ["bench/gate_test.py"])
 
 
+def rig():
+    """The rig of the benchmarks; the benchmarks themselves are run by bench/run and bench/bars."""
+    build("release", "martlet", "bench-floor", "bench-hello", "bench-churn")
+    outcomes = script_cases("rig", "run", ["bench/run_test.py"])
+    return outcomes + script_cases("rig", "bars", ["bench/rig_test.py"])
+
+
 def attacks():
     build("release", "martlet-servers")
     return script_cases("attacks", "drills", ["tests/attacks/drills", BUILD / "release/bin"], timeout=1800)
