@@ -18,15 +18,21 @@ BENCH = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BENCH)
 
 from report import check, losses, made_up, plots, sections, template, values  # noqa: E402
-from rig import artifact, cases  # noqa: E402
+from rig import artifact, cases, plan  # noqa: E402
 
 MARKDOWN, HTML = check.PAGES
 RECORD = os.path.join(check.ARTIFACTS, "2001-01-01-full.json")
 
 
 def render(root, *words):
-    return subprocess.run([os.path.join(BENCH, "render"), "--root", root, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=60, check=False)
+    return subprocess.run(
+        [os.path.join(BENCH, "render"), "--root", root, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 class Tree(unittest.TestCase):
@@ -119,7 +125,9 @@ class Records(Tree):
         self.accepts()
 
     def test_full_run_counts_before_a_newer_quick_one(self):
-        artifact.write(made_up.record("quick", "2001-02-01T10:00:00+00:00"), os.path.join(self.root, check.ARTIFACTS, "2001-02-01-quick.json"))
+        artifact.write(
+            made_up.record("quick", "2001-02-01T10:00:00+00:00"), os.path.join(self.root, check.ARTIFACTS, "2001-02-01-quick.json")
+        )
         self.accepts()
 
     def test_quick_run_where_there_is_no_full_one(self):
@@ -134,13 +142,44 @@ class Records(Tree):
     def test_changed_record(self):
         record = made_up.record()
         figure = next(f for f in record["figures"] if (f["metric"], f["server"], f["load"]) == ("cpu_ratio", "hello", "d1"))
-        figure.update(figure, samples=[s + 0.2 for s in figure["samples"]], value=figure["value"] + 0.2, low=figure["low"] + 0.2, high=figure["high"] + 0.2)
+        figure.update(
+            figure,
+            samples=[s + 0.2 for s in figure["samples"]],
+            value=figure["value"] + 0.2,
+            low=figure["low"] + 0.2,
+            high=figure["high"] + 0.2,
+        )
         artifact.write(record, os.path.join(self.root, RECORD))
         self.finds(f"{MARKDOWN}:", "takes 1.030", "takes 1.230")
 
     def test_figure_that_its_samples_contradict(self):
         line = self.edit(RECORD, r'("server": "nginx", .*"value": )1\.2\b', r"\g<1>1.201")
         self.finds(f"{RECORD}:{line}: cpu_ratio nginx against floor d1 is 1.201, its samples say 1.2")
+
+    def planned(self, samples=(1.2, 1.2)):
+        """A record with a plan of one pair, and its raw runs."""
+        record = made_up.record()
+        row = plan.Row("pair", "nginx", "d1", "floor")
+        figure = next(f for f in record["figures"] if artifact.figure_name(f) == "cpu_ratio nginx against floor d1")
+        figure.update(made_up.figure("cpu_ratio", "nginx", "d1", list(samples), "floor"))
+        record["settings"]["plan"] = [row.described()]
+        record["runs"] = [{"row": row.id, "disturbed": False, "sides": {"nginx": {"ns": 6000.0}, "floor": {"ns": 5000.0}}}] * 2
+        return record, figure
+
+    def test_samples_that_the_raw_runs_contradict(self):
+        for samples, status in (((1.2, 1.2), 0), ((1.1, 1.1), 1)):
+            artifact.write(self.planned(samples)[0], os.path.join(self.root, RECORD))
+            render(self.root)
+            finished = render(self.root, "--check")
+            self.assertEqual(finished.returncode, status, finished.stdout)
+        self.assertIn(f"{RECORD}: cpu_ratio nginx against floor d1 has other samples than the raw runs", finished.stdout)
+
+    def test_losing_figure_taken_out_of_the_record(self):
+        record, figure = self.planned()
+        record["figures"].remove(figure)
+        artifact.write(record, os.path.join(self.root, RECORD))
+        render(self.root)
+        self.finds(f"{RECORD}: pair nginx against floor d1 was planned and has no figure cpu_ratio")
 
     def test_record_without_the_reason_of_what_it_withholds(self):
         self.edit(RECORD, r'"reasons": \["the generator[^"]*"\]', '"reasons": []')
@@ -199,15 +238,32 @@ class Templates(Tree):
     def test_unknown_name_behind_a_guard(self):
         self.planted("{{with cpu_ratio hello hipper d1}}\nIt takes less.", "'hipper' in")
 
+    def test_guard_of_two_figures(self):
+        text = "{{with cpu_ratio hello floor d1 and cpu_ratio hello %s d1}}\nBoth are there.\n\n## Latency\n"
+        self.edit(check.TEMPLATE, r"^## Latency\n", text % "render")
+        self.assertEqual(render(self.root).returncode, 0)
+        self.assertNotIn("Both are there", self.text(MARKDOWN))
+        self.edit(check.TEMPLATE, r"hello render d1", "hello hyper d1")
+        self.assertEqual(render(self.root).returncode, 0)
+        self.assertIn("Both are there", self.text(MARKDOWN))
+
     def test_accepts_constants_names_and_links(self):
-        self.edit(check.TEMPLATE, r"^## Latency\n", "## Latency\n\nWith {{say 16}} of HTTP/1.1, p99, d16, `-c 64` and [a page](../docs/02-x.md).\n")
+        self.edit(
+            check.TEMPLATE,
+            r"^## Latency\n",
+            "## Latency\n\nWith {{say 16}} of HTTP/1.1, p99, d16, `-c 64` and [a page](../docs/02-x.md).\n",
+        )
         self.assertEqual(render(self.root).returncode, 0)
         self.assertIn("With 16 of HTTP/1.1, p99, d16, `-c 64` and", self.text(MARKDOWN))
         self.accepts()
 
     def test_forms_of_a_figure(self):
-        self.edit(check.TEMPLATE, r"^## Latency\n", "## Latency\n\n{{cpu_ratio hello floor d1 value}}/{{cpu_ratio hello floor d1 low}}/"
-                  "{{cpu_ratio hello floor d1 excess}}/{{latency_p99 hello d1 at 50 value}}/{{rate_max node d1}}\n")
+        self.edit(
+            check.TEMPLATE,
+            r"^## Latency\n",
+            "## Latency\n\n{{cpu_ratio hello floor d1 value}}/{{cpu_ratio hello floor d1 low}}/"
+            "{{cpu_ratio hello floor d1 excess}}/{{latency_p99 hello d1 at 50 value}}/{{rate_max node d1}}\n",
+        )
         self.assertEqual(render(self.root).returncode, 0)
         self.assertIn(f"1.030/1.009/3.0 % more/313 us/(withheld: {made_up.WHY_NODE})", self.text(MARKDOWN))
 
@@ -245,8 +301,11 @@ class Made(unittest.TestCase):
 
     def test_every_figure_of_the_record_is_on_the_page(self):
         for figure in self.record.data["figures"]:
-            text = values.cell(figure) if figure["metric"] not in ("cpu_ratio",) else values.number_text("cpu_ratio", figure["value"]) \
-                if values.is_shown(figure) else values.refusal_text(figure)
+            text = (
+                values.cell(figure)
+                if figure["metric"] not in ("cpu_ratio",)
+                else values.number_text("cpu_ratio", figure["value"]) if values.is_shown(figure) else values.refusal_text(figure)
+            )
             self.assertIn(text, self.markdown, artifact.figure_name(figure))
 
     def test_reasons_stand_in_place_of_figures(self):
@@ -255,8 +314,11 @@ class Made(unittest.TestCase):
         self.assertIn(f"skipped: {made_up.WHY_GONE}", self.html)
 
     def test_html_is_whole_and_stands_alone(self):
-        xml.fromstring(self.html.replace("<!DOCTYPE html>", "").replace('<meta charset="utf-8">', "").replace(
-            '<meta name="viewport" content="width=device-width, initial-scale=1">', ""))
+        xml.fromstring(
+            self.html.replace("<!DOCTYPE html>", "")
+            .replace('<meta charset="utf-8">', "")
+            .replace('<meta name="viewport" content="width=device-width, initial-scale=1">', "")
+        )
         for words in ("<script", "<link", "<img", "@import", "url(", "http://", "https://"):
             self.assertNotIn(words, self.html)
         names = re.findall(r' id="([^"]+)"', self.html)
@@ -276,13 +338,30 @@ class Made(unittest.TestCase):
 
 class Texts(unittest.TestCase):
     def test_digits(self):
-        for number, text in ((0, "0"), (0.01234, "0.0123"), (0.5, "0.500"), (9.996, "10.00"), (12.345, "12.3"), (123.4, "123"), (180432, "180,000")):
+        for number, text in (
+            (0, "0"),
+            (0.01234, "0.0123"),
+            (0.5, "0.500"),
+            (9.996, "10.00"),
+            (12.345, "12.3"),
+            (123.4, "123"),
+            (180432, "180,000"),
+        ):
             self.assertEqual(values.significant(number), text)
 
     def test_units(self):
-        for metric, number, text in (("cpu_ns", 4900, "4.90 us"), ("cpu_ns", 450, "450 ns"), ("latency_p99", 1320, "1.32 ms"), ("cpu_ratio", 1.0304, "1.030"),
-                                     ("cpu_ratio", 13.12, "13.1"), ("memory_peak", 2052096, "2.05 MB"), ("memory_idle", 272.384, "272 bytes"),
-                                     ("instructions", 1388.04, "1,388"), ("instructions", 10.2575, "10.3"), ("system_calls", 2, "2.00")):
+        for metric, number, text in (
+            ("cpu_ns", 4900, "4.90 us"),
+            ("cpu_ns", 450, "450 ns"),
+            ("latency_p99", 1320, "1.32 ms"),
+            ("cpu_ratio", 1.0304, "1.030"),
+            ("cpu_ratio", 13.12, "13.1"),
+            ("memory_peak", 2052096, "2.05 MB"),
+            ("memory_idle", 272.384, "272 bytes"),
+            ("instructions", 1388.04, "1,388"),
+            ("instructions", 10.2575, "10.3"),
+            ("system_calls", 2, "2.00"),
+        ):
             self.assertEqual(values.number_text(metric, number), text)
 
     def test_labels_keep_apart_and_inside(self):

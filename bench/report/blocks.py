@@ -105,10 +105,15 @@ class Table:
     def html(self):
         # As cards a table would lose its roles.
         roles, row_role = (' class="cards" role="table"', ' role="row"') if self.cards else ("", "")
-        head = "".join(f'<th scope="col"{NUMBER if column.startswith(">") else ""}>{inline(column.lstrip(">"))}</th>'
-                       for column in self.columns)
-        lines = [f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(self.caption)}"><table{roles}>',
-                 f"<caption>{inline(self.caption)}</caption>", f"<thead><tr>{head}</tr></thead>", "<tbody>"]
+        head = "".join(
+            f'<th scope="col"{NUMBER if column.startswith(">") else ""}>{inline(column.lstrip(">"))}</th>' for column in self.columns
+        )
+        lines = [
+            f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(self.caption)}"><table{roles}>',
+            f"<caption>{inline(self.caption)}</caption>",
+            f"<thead><tr>{head}</tr></thead>",
+            "<tbody>",
+        ]
         for at, row in enumerate(self.rows):
             kind = self.kinds[at] if at < len(self.kinds) else ""
             cells = "".join(self.cell(number, text, column) for number, (text, column) in enumerate(zip(row, self.columns)))

@@ -5,13 +5,21 @@ import glob
 import os
 import statistics
 
-from rig import artifact
+from rig import artifact, plan
 
 from . import blocks, page, sections, template
 
 TEMPLATE = os.path.join("bench", "report", "benchmarks.md.in")
 ARTIFACTS = os.path.join("bench", "artifacts")
 PAGES = (os.path.join("docs", "benchmarks.md"), os.path.join("docs", "benchmarks.html"))
+PLANNED = {  # the figures that a row of the plan must have
+    "pair": ("cpu_ratio",),
+    "rung": ("ladder",),
+    "latency": ("latency_p50", "latency_p99", "latency_p999"),
+    "idle": ("memory_idle",),
+    "instructions": ("instructions",),
+    "system_calls": ("system_calls",),
+}
 SHOWN = 110  # characters of a line that differs
 
 
@@ -19,11 +27,6 @@ def newest(root):
     """The record that the pages are made from: the newest full run, or the newest of any kind; None without one."""
     path = artifact.newest(os.path.join(root, ARTIFACTS), ("full",)) or artifact.newest(os.path.join(root, ARTIFACTS), artifact.KINDS)
     return artifact.read(path) if path else None
-
-
-def newest_of_any(root):
-    found = [artifact.newest(os.path.join(root, ARTIFACTS), (kind,)) for kind in artifact.KINDS]
-    return max((artifact.read(path) for path in found if path), key=lambda record: record.data["began"], default=None)
 
 
 def made(root, record):
@@ -64,7 +67,7 @@ def differences(name, stands, wanted):
 
 
 def record_faults(root):
-    """Of every record: that it is one, and that each figure is the median of its own samples."""
+    """Of every record: that it is one, that nothing planned was left out, and that each figure is the median of its own samples."""
     found = []
     for path in sorted(glob.glob(os.path.join(root, ARTIFACTS, "*.json"))):
         name = os.path.relpath(path, root)
@@ -75,10 +78,29 @@ def record_faults(root):
             continue
         faults = artifact.faults(data)
         found += [f"{name}: {fault}" for fault in faults]
-        if not faults:
-            found += [f"{name}:{line_of(path, figure)}: {artifact.figure_name(figure)} is {figure['value']!r}, its samples say {middle!r}"
-                      for figure in data["figures"] if figure["value"] is not None and (middle := median(figure["samples"])) is not None
-                      and abs(middle - figure["value"]) > 1e-9 * abs(middle)]
+        if not faults and data["ended"] is not None:
+            found += [f"{name}: {fault}" for fault in planned_faults(data)]
+            found += [
+                f"{name}:{line_of(path, figure)}: {artifact.figure_name(figure)} is {figure['value']!r}, its samples say {middle!r}"
+                for figure in data["figures"]
+                if figure["value"] is not None
+                and (middle := median(figure["samples"])) is not None
+                and abs(middle - figure["value"]) > 1e-9 * abs(middle)
+            ]
+    return found
+
+
+def planned_faults(data):
+    """What was planned and has no figure, and pairs whose samples are not those of the raw runs."""
+    record, standing, found = artifact.Record(data), plan.Standing(data["runs"]), []
+    for described in data["settings"].get("plan", []):
+        row = plan.row_of(described)
+        for metric in PLANNED.get(row.kind, ()):
+            figure = record.figure(metric, row.server, row.load, row.against, row.parameter)
+            if figure is None:
+                found.append(f"{row.id} was planned and has no figure {metric}")
+            elif row.kind == "pair" and figure["samples"] != standing.ratios(row):
+                found.append(f"{artifact.figure_name(figure)} has other samples than the raw runs")
     return found
 
 
@@ -89,7 +111,12 @@ def median(samples):
 
 def line_of(path, figure):
     """The line of a record that a figure stands in."""
-    words = [f'"metric": "{figure["metric"]}"', f'"server": "{figure["server"]}"', f'"load": "{figure["load"]}"', f'"value": {figure["value"]}']
+    words = [
+        f'"metric": "{figure["metric"]}"',
+        f'"server": "{figure["server"]}"',
+        f'"load": "{figure["load"]}"',
+        f'"value": {figure["value"]}',
+    ]
     with open(path, encoding="utf-8") as file:
         return next((number for number, line in enumerate(file, 1) if all(word in line for word in words)), 1)
 

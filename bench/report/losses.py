@@ -19,7 +19,10 @@ def ends(figure):
 def verdict(metric, ours, theirs):
     """How sure it is that theirs is better; None when it is not, or not in the digits that are shown."""
     lower = values.LOWER_IS_BETTER[metric]
-    if values.number_text(metric, ours["value"]) == values.number_text(metric, theirs["value"]) or (ours["value"] < theirs["value"]) == lower:
+    if (
+        values.number_text(metric, ours["value"]) == values.number_text(metric, theirs["value"])
+        or (ours["value"] < theirs["value"]) == lower
+    ):
         return None
     (our_low, our_high), (their_low, their_high) = ends(ours), ends(theirs)
     if not (our_low > their_high if lower else our_high < their_low):
@@ -47,7 +50,11 @@ def direct(record):
 
 
 def row(record, metric, load, parameter, ours, theirs, other, sure):
-    at = "" if parameter is None else f" at {parameter:g} % of the ceiling" if metric.startswith("latency") else f" with {parameter:g} connections"
+    at = (
+        ""
+        if parameter is None
+        else f" at {parameter:g} % of the ceiling" if metric.startswith("latency") else f" with {parameter:g} connections"
+    )
     what = values.METRIC_TITLES[metric] + at
     return [what, record.data["loads"][load]["title"] if load else "", ours, other, theirs, sure]
 
@@ -61,20 +68,50 @@ def rows(record):
             continue
         sure = verdict(metric, ours, theirs)
         if sure:
-            found.append(row(record, metric, load, parameter, values.sentence(ours), values.sentence(theirs),
-                             values.server_title(record, theirs["server"]), sure))
+            found.append(
+                row(
+                    record,
+                    metric,
+                    load,
+                    parameter,
+                    values.sentence(ours),
+                    values.sentence(theirs),
+                    values.server_title(record, theirs["server"]),
+                    sure,
+                )
+            )
     for figure in direct(record):
         if not values.is_shown(figure):
             undecided += 1
         elif figure["value"] > 1:
             sure = PERHAPS.replace("the intervals overlap", "the interval has 1 in it") if ends(figure)[0] <= 1 else SURE
-            found.append(row(record, "cpu_ratio", figure["load"], None, values.sentence(figure), "1",
-                             values.server_title(record, figure["against"]) + ", in the same pair", sure))
+            found.append(
+                row(
+                    record,
+                    "cpu_ratio",
+                    figure["load"],
+                    None,
+                    values.sentence(figure),
+                    "1",
+                    values.server_title(record, figure["against"]) + ", in the same pair",
+                    sure,
+                )
+            )
     for metric, server, against, load, limit, why in AIMS:
         figure = record.figure(metric, server, load, against)
         if values.is_shown(figure) and figure["value"] >= limit:
-            found.append(row(record, metric, load, None, values.sentence(figure), values.number_text(metric, limit), why,
-                             SURE if ends(figure)[0] >= limit else "perhaps: the interval has it inside"))
+            found.append(
+                row(
+                    record,
+                    metric,
+                    load,
+                    None,
+                    values.sentence(figure),
+                    values.number_text(metric, limit),
+                    why,
+                    SURE if ends(figure)[0] >= limit else "perhaps: the interval has it inside",
+                )
+            )
     return found, undecided
 
 
@@ -95,6 +132,10 @@ def section(record):
     if not found and not text:
         made.append(Paragraph("In no figure of this run that stands."))
     if undecided:
-        made.append(Paragraph(f"{undecided} more comparisons with a peer could not be made, because one of the two figures is withheld, skipped or "
-                              "missing; the tables below say why."))
+        made.append(
+            Paragraph(
+                f"{undecided} more comparisons with a peer could not be made, because one of the two figures is withheld, skipped or "
+                "missing; the tables below say why."
+            )
+        )
     return made

@@ -42,9 +42,15 @@ def text_at(x, y, words, kind="", anchor=None):
 
 
 def svg(name, title, description, height, inside):
-    return "\n".join([
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-labelledby="{name}-title {name}-text">',
-        f'<title id="{name}-title">{escaped(title)}</title>', f'<desc id="{name}-text">{escaped(description)}</desc>', *inside, "</svg>"])
+    return "\n".join(
+        [
+            f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-labelledby="{name}-title {name}-text">',
+            f'<title id="{name}-title">{escaped(title)}</title>',
+            f'<desc id="{name}-text">{escaped(description)}</desc>',
+            *inside,
+            "</svg>",
+        ]
+    )
 
 
 def nice_step(span, count):
@@ -97,8 +103,15 @@ def bars(name, title, unit, rows, mark=None):
         y += 42
     for tick in ticks:
         made.append(f'<path class="grid" d="M{x(tick):.1f} {y}v4"/>')
-        made.append(text_at(min(max(x(tick), 2), WIDTH - 2), y + 15, short(tick), "tick",
-                            "start" if tick == 0 else "end" if x(tick) > WIDTH - 12 else "middle"))
+        made.append(
+            text_at(
+                min(max(x(tick), 2), WIDTH - 2),
+                y + 15,
+                short(tick),
+                "tick",
+                "start" if tick == 0 else "end" if x(tick) > WIDTH - 12 else "middle",
+            )
+        )
     made += body
     for line in textwrap.wrap(unit, UNIT_CHARACTERS):
         y += 16
@@ -129,17 +142,45 @@ def scale(numbers, from_zero, top, bottom):
         return (lambda number: bottom - (bottom - top) * number / most), ticks_from_zero(most)
     low, high = math.log10(min(numbers)) - 0.06, math.log10(max(numbers)) + 0.06
     ticks = [step * 10**power for power in range(math.floor(low), math.ceil(high) + 1) for step in (1, 2, 5)]
-    return (lambda number: bottom - (bottom - top) * (math.log10(number) - low) / (high - low)), [t for t in ticks if low <= math.log10(t) <= high]
+    return (lambda number: bottom - (bottom - top) * (math.log10(number) - low) / (high - low)), [
+        t for t in ticks if low <= math.log10(t) <= high
+    ]
+
+
+def told_of(series, marks, text_of):
+    """Every point of a plot in words."""
+
+    def point(mark, value):
+        return f"{text_of(value)} at {mark}" if value is not None else f"withheld at {mark}"
+
+    return "; ".join(f"{line.label}: {', '.join(map(point, marks, line.values))}" for line in series)
+
+
+def drawn_line(line, points, label_at, label_height):
+    """One line through `points`, which has None where it breaks, and its name."""
+    path, begun = [], False
+    for point in points:
+        if point is not None:
+            path.append(f"{'L' if begun else 'M'}{point[0]:.1f} {point[1]:.1f}")
+        begun = point is not None
+    radius = 4 if line.kind == "headline" else 3
+    there = [point for point in points if point is not None]
+    end = there[-1]
+    return [
+        f'<path class="line {line.kind}" d="{"".join(path)}"/>',
+        *(f'<circle class="dot {line.kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>' for x, y in there),
+        f'<path class="leader {line.kind}" d="M{end[0] + 5:.1f} {end[1]:.1f}L{label_at - 4} {label_height:.1f}"/>',
+        text_at(label_at, label_height + 4, textwrap.shorten(line.label, LABEL_CHARACTERS, placeholder="..."), f"label {line.kind}"),
+    ]
 
 
 def lines(name, title, unit, marks, series, text_of, from_zero=False):
     """A line for each server over the evenly spaced `marks`, with its name at its end."""
     numbers = [number for line in series for number in line.values if number]
-    told = "; ".join(f"{line.label}: " + ", ".join(f"{text_of(value)} at {mark}" if value is not None else f"withheld at {mark}"
-                                                    for mark, value in zip(marks, line.values)) for line in series)
+    told = told_of(series, marks, text_of)
     if not numbers:
-        return svg(name, title, f"No figure of it stands. {told}.", 60, [text_at(0, 22, "No figure of this plot stands;", "note"),
-                                                                       text_at(0, 40, "the table below says why.", "note")])
+        said = [text_at(0, 22, "No figure of this plot stands;", "note"), text_at(0, 40, "the table below says why.", "note")]
+        return svg(name, title, f"No figure of it stands. {told}.", 60, said)
     drawn = [line for line in series if any(value is not None for value in line.values)]
     missing = [line.label for line in series if line not in drawn]
     left, right, top = 46, WIDTH - 150, 12
@@ -151,29 +192,17 @@ def lines(name, title, unit, marks, series, text_of, from_zero=False):
 
     made = []
     for tick in ticks:
+        text = short(tick) if from_zero else text_of(tick).replace(".00", "").replace(".0 ", " ")
         made.append(f'<path class="grid" d="M{left} {height_of(tick):.1f}H{right}"/>')
-        made.append(text_at(left - 6, height_of(tick) + 4, short(tick) if from_zero else text_of(tick).replace(".00", "").replace(".0 ", " "), "tick", "end"))
+        made.append(text_at(left - 6, height_of(tick) + 4, text, "tick", "end"))
     for index, mark in enumerate(marks):
         made.append(text_at(x(index), bottom + 18, mark, "tick", "middle"))
     made.append(text_at((left + right) / 2, bottom + 35, unit, "tick", "middle"))
-    ends = [max(index for index, value in enumerate(line.values) if value is not None) for line in drawn]
-    heights = spread_labels([height_of(line.values[end]) for line, end in zip(drawn, ends)], 15, top + 4, bottom)
-    order = sorted(range(len(drawn)), key=lambda number: drawn[number].kind == "headline")
-    for number in order:
-        line, end = drawn[number], ends[number]
-        colour = line.kind
-        path, begun = [], False
-        for index, value in enumerate(line.values):
-            if value is None:
-                begun = False
-                continue
-            path.append(f"{'L' if begun else 'M'}{x(index):.1f} {height_of(value):.1f}")
-            begun = True
-        made.append(f'<path class="line {colour}" d="{"".join(path)}"/>')
-        made += [f'<circle class="dot {colour}" cx="{x(index):.1f}" cy="{height_of(value):.1f}" r="{4 if line.kind == "headline" else 3}"/>'
-                 for index, value in enumerate(line.values) if value is not None]
-        made.append(f'<path class="leader {colour}" d="M{x(end) + 5:.1f} {height_of(line.values[end]):.1f}L{right + 8} {heights[number]:.1f}"/>')
-        made.append(text_at(right + 12, heights[number] + 4, textwrap.shorten(line.label, LABEL_CHARACTERS, placeholder="..."), f"label {colour}"))
+    points = [[None if value is None else (x(index), height_of(value)) for index, value in enumerate(line.values)] for line in drawn]
+    ends = [next(point[1] for point in reversed(of_line) if point is not None) for of_line in points]
+    heights = spread_labels(ends, 15, top + 4, bottom)
+    for number in sorted(range(len(drawn)), key=lambda number: drawn[number].kind == "headline"):
+        made += drawn_line(drawn[number], points[number], right + 12, heights[number])
     y = bottom + 40
     for line in textwrap.wrap("No point that stands: " + ", ".join(missing) + "." if missing else "", NOTE_CHARACTERS):
         y += 15

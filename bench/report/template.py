@@ -5,7 +5,7 @@
     {{run hours}} {{machine kernel}} {{rule half_width_max}}   what the record says of itself
     {{say 16}}                         a constant: the only way to write a number that is no figure
     {{section cpu}}                    alone on a line: tables and plots
-    {{with cpu_ratio hello hyper d1}}  before a paragraph: it stands only when the run has that figure, withheld or not
+    {{with cpu_ratio hello hyper d1}}  before a paragraph: it stands only when the run has that figure, withheld or not; `with A and B`
     {{without run}}                    before a paragraph: it stands only when there is no run at all; every other one stands when there is
     {{always}}, {{always markdown}}    before a paragraph: it stands either way; the second not on the HTML page
 
@@ -60,8 +60,10 @@ class Template:
 
         bare = NO_PROSE.sub(blank, PLACEHOLDER.sub(blank, text))
         for match in WORD.finditer(bare):
-            self.fault(line + bare.count("\n", 0, match.start()),
-                       f"the number '{match.group().strip('.,-')}' is typed by hand; bind it to a figure, or mark a constant as {{{{say ...}}}}")
+            self.fault(
+                line + bare.count("\n", 0, match.start()),
+                f"the number '{match.group().strip('.,-')}' is typed by hand; bind it to a figure, or mark a constant as {{{{say ...}}}}",
+            )
 
     def substitute(self, line, text):
         def value(match):
@@ -117,8 +119,8 @@ class Template:
         if kind.startswith("always") or kind == "without run":
             return rest if kind.startswith("always") or self.record is None else None
         try:
-            wanted, _ = values.reference(words, self.record)
-            return rest if self.record and values.find(self.record, wanted) else None
+            wanted = [values.reference(name.split(), self.record)[0] for name in " ".join(words).split(" and ")]
+            return rest if self.record and all(values.find(self.record, each) for each in wanted) else None
         except values.Unknown as unknown:
             self.fault(line, str(unknown))
             return None

@@ -5,10 +5,17 @@ from rig import artifact, loads, plan, subjects
 HEADLINE, FLOOR = "hello", "floor"
 LOWER_IS_BETTER = {metric: metric not in ("rate_max", "ladder") for metric in artifact.METRICS}
 METRIC_TITLES = {
-    "cpu_ns": "processor time a request", "cpu_ratio": "processor time a request, as a multiple",
-    "cpu_ratio_fixed": "processor time a request at one rate for both, as a multiple", "rate_max": "highest rate", "ladder": "rate",
-    "latency_p50": "latency of the request in the middle", "latency_p99": "latency of 99 %", "latency_p999": "latency of 99.9 %",
-    "memory_peak": "most memory", "memory_idle": "memory of an idle connection", "instructions": "instructions a request",
+    "cpu_ns": "processor time a request",
+    "cpu_ratio": "processor time a request, as a multiple",
+    "cpu_ratio_fixed": "processor time a request at one rate for both, as a multiple",
+    "rate_max": "highest rate",
+    "ladder": "rate",
+    "latency_p50": "latency of the request in the middle",
+    "latency_p99": "latency of 99 %",
+    "latency_p999": "latency of 99.9 %",
+    "memory_peak": "most memory",
+    "memory_idle": "memory of an idle connection",
+    "instructions": "instructions a request",
     "system_calls": "system calls a request",
 }
 FORMS = ("value", "low", "high", "excess", "pairs")
