@@ -238,6 +238,9 @@ class Templates(Tree):
     def test_unknown_name_behind_a_guard(self):
         self.planted("{{with cpu_ratio hello hipper d1}}\nIt takes less.", "'hipper' in")
 
+    def test_unknown_name_where_the_paragraph_does_not_stand(self):
+        self.planted("{{without run}} It takes {{speed hello d1}}.", "there is no metric 'speed'")
+
     def test_guard_of_two_figures(self):
         text = "{{with cpu_ratio hello floor d1 and cpu_ratio hello %s d1}}\nBoth are there.\n\n## Latency\n"
         self.edit(check.TEMPLATE, r"^## Latency\n", text % "render")
