@@ -238,6 +238,21 @@ class Made(unittest.TestCase):
             self.assertEqual((figure["verdict"], figure["value"], len(figure["samples"])), ("withheld", None, 10))
             self.assertIn(said, figure["reasons"][0])
 
+    def test_latencies_of_a_late_generator(self):
+        row = plan.Row("latency", "slow", "d1", None, 25)
+        rung = plan.Row("rung", "slow", "d1", None, 64)
+        measured = {"server": "slow", "against": None, "load": "d1", "faults": {}, "disturbed": [], "client_busy": 0.2, "client_waited": 0.1,
+                    "server_busy": 0.5, "memory_peak": 1, "rate": 1000.0, **QUIET}
+        for late, verdict in ((10.0, "ok"), (2000.0, "withheld")):
+            record, _ = record_of([row, rung], self.found)
+            record["runs"] = self.runs()[:1] + [
+                {**measured, "row": rung.id, "kind": "rung", "parameter": 64},
+                {**measured, "row": row.id, "kind": "latency", "parameter": 25, "offered": 1000.0, "fell_behind": False, "late_p99_us": late,
+                 "p50_us": 50.0, "p99_us": 90.0, "p999_us": 200.0}]
+            figures.settle(record)
+            self.assertEqual(artifact.faults(record), [])
+            self.assertEqual(artifact.Record(record).figure("latency_p99", "slow", "d1", parameter=25)["verdict"], verdict)
+
     def test_a_skipped_peer_says_why(self):
         self.found["slow"].skipped = "cargo is missing"
         figure = self.ratio([])

@@ -41,7 +41,7 @@ class Scale:
     peers: tuple | None = None  # None: all
 
 
-FULL = Scale(Times(1.0, 5.0, 4.0, 1.0, 1.5, 3.0), ("d1", "d16", "d1-browser", "d16-browser"), True, (10, 40), (10, 10), (5, 5),
+FULL = Scale(Times(0.8, 4.0, 3.0, 0.8, 1.5, 3.0), ("d1", "d16", "d1-browser", "d16-browser"), True, (10, 40), (10, 10), (5, 5),
              (1, 4, 16, 64, 256, 1024), ("d1", "d16"), 3, ("d1",), 10_000)
 QUICK = Scale(Times(0.5, 2.0, 2.0, 0.5, 0.6, 1.0), ("d1", "d16"), False, (4, 6), (3, 3), (2, 2), (16, 64, 256), ("d1",), 1, ("d1",), 2000, (RIVAL,))
 
@@ -90,7 +90,7 @@ def phases(scale, subjects):
         rows = []
         for name in served[load]:
             if name != FLOOR:
-                claim = name == HEADLINE or loads.LOADS[load].application
+                claim = name == HEADLINE
                 rows.append(Row("pair", name, load, FLOOR, None, *(scale.claim_pairs if claim else scale.pairs), claim=claim))
         if HEADLINE in served[load] and RIVAL in served[load]:
             rows.append(Row("pair", HEADLINE, load, RIVAL, None, *scale.claim_pairs, claim=True))

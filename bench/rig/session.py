@@ -88,12 +88,14 @@ class Session:
     def measure(self, row, asked):
         run = {"row": row.id, "kind": row.kind, "server": row.server, "against": row.against, "load": row.load, "parameter": asked.parameter,
                "round": asked.round}
+        began = time.monotonic()
         try:
             run.update(sampling.MEASURE[row.kind](self.bench, asked, loads.LOADS[row.load]))
         except Refused as reason:
             run.update(fault=str(reason), refused=True)
         except (Broken, OSError) as fault:
             run.update(fault=f"{type(fault).__name__}: {fault}")
+        run["took"] = round(time.monotonic() - began, 2)
         noise = rules.busy_machine(run) if "others_busy" in run else None
         run["disturbed"] = [noise] if noise else []
         return run
