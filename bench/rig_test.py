@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the rig: its parsers and verdicts, and each bar against servers with a planted fault.
 
-Run: bench/rig_test.py. The bars on connections need bench-churn; BENCH_BIN names its folder (default: build/release/bin).
+Says one case a line. Run: bench/rig_test.py [CASE...]. The bars on connections need bench-churn; BENCH_BIN names its folder (default: build/release/bin).
 """
 
 import os
@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 BENCH = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, BENCH)
 
-from rig import connections, cpu, kernel, process, source, traffic, verdicts  # noqa: E402
+from rig import cases, connections, cpu, kernel, process, source, traffic, verdicts  # noqa: E402
 
 FAULTY = os.path.join(BENCH, "rig", "faulty_server.py")
 CHURN = os.path.join(os.environ.get("BENCH_BIN", os.path.join(os.path.dirname(BENCH), "build", "release", "bin")), "bench-churn")
@@ -158,4 +158,4 @@ class Faulty(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit(cases.run(sys.argv[1:]))

@@ -1,4 +1,4 @@
-// The socket loop under bench-floor and bench-render: one thread, edge-triggered epoll, one recv and one send per batch.
+// The socket loop under the floors and bench-render: one thread, edge-triggered epoll, one recv and one send per batch.
 // It calls the kernel directly and keeps no limit, deadline or check on purpose: it is the cost a server cannot go below.
 #pragma once
 
@@ -39,6 +39,7 @@ inline constexpr std::string_view body = "Hello, World!";
 struct options {
     std::uint16_t port = 0;
     std::size_t request_bytes = 0;  // 0: learnt from the first request
+    std::string answer_file;        // empty: a hello world
 };
 
 /// Writes the Date of `second` (RFC 9110, 5.6.7) to the 29 bytes at `out`.
@@ -55,11 +56,11 @@ inline void write_date(char* out, std::time_t second) {
     std::exit(1);
 }
 
-/// Reads `--port N`, `--help` and, if the program takes it, `--request-bytes N`; exits on `--help` (0) and misuse (2).
-inline options parse_options(int argc, char** argv, const char* about, bool takes_request_bytes) {
+/// Reads `--port N`, `--help` and, for a floor, `--request-bytes N` and `--answer FILE`; exits on `--help` (0) and misuse (2).
+inline options parse_options(int argc, char** argv, const char* about, bool is_floor) {
     options parsed;
     auto usage = [&](std::FILE* out) {
-        std::fprintf(out, "usage: %s --port N%s\n%s\n", argv[0], takes_request_bytes ? " [--request-bytes N]" : "", about);
+        std::fprintf(out, "usage: %s --port N%s\n%s\n", argv[0], is_floor ? " [--request-bytes N] [--answer FILE]" : "", about);
     };
     auto number = [&](const char* text, std::size_t largest) -> std::size_t {
         std::size_t value = 0;
@@ -79,8 +80,10 @@ inline options parse_options(int argc, char** argv, const char* about, bool take
         }
         if (name == "--port" && i + 1 < argc) {
             parsed.port = static_cast<std::uint16_t>(number(argv[++i], 65535));
-        } else if (takes_request_bytes && name == "--request-bytes" && i + 1 < argc) {
+        } else if (is_floor && name == "--request-bytes" && i + 1 < argc) {
             parsed.request_bytes = number(argv[++i], read_bytes_max);
+        } else if (is_floor && name == "--answer" && i + 1 < argc) {
+            parsed.answer_file = argv[++i];
         } else {
             usage(stderr);
             std::exit(2);

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 
-from . import traffic
+from . import loads, traffic
 from .process import Broken, Refused, Server
 from .verdicts import PASS, FAIL, Result
 
@@ -16,21 +16,22 @@ BROWSER_LIMIT = 1550
 START_SECONDS = 60
 
 
-def total(binary, shape, batches):
-    """Instructions the whole process ran for `batches` batches of 16 requests on one connection."""
+def total(binary, load, batches):
+    """Instructions the whole process ran for `batches` batches of load.depth requests on one connection."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "callgrind.out")
         prefix = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={path}"]
-        request_bytes = len(traffic.REQUESTS[shape](20000))
-        with Server(binary, request_bytes, prefix=prefix, start_seconds=START_SECONDS) as server:
-            request = traffic.REQUESTS[shape](server.port)
+        with Server(binary, len(load.request(20000)), prefix=prefix, start_seconds=START_SECONDS) as server:
+            request = load.request(server.port) * load.depth
             with traffic.Client(server.port) as client:
-                answers = client.exchange(request * DEPTH, DEPTH)
-                for head, body in answers:
-                    traffic.check_answer(server.name, head, body)
-                answer_bytes = sum(len(head) + 4 + len(body) for head, body in answers)
+                answer_bytes = 0
+                client.socket.sendall(request)
+                for _ in range(load.depth):
+                    raw = client.raw_answer()
+                    load.check(server.name, *traffic.split_answer(raw)[:2])
+                    answer_bytes += len(raw)
                 for _ in range(batches):
-                    client.exchange_bytes(request * DEPTH, answer_bytes)
+                    client.exchange_bytes(request, answer_bytes)
             server.stop_cleanly()
         with open(path, encoding="utf-8", errors="replace") as file:
             match = re.search(r"^(?:summary|totals): (\d+)", file.read(), re.MULTILINE)
@@ -39,10 +40,10 @@ def total(binary, shape, batches):
     return int(match.group(1))
 
 
-def per_request(binary, shape):
+def per_request(binary, load, batches=BATCHES):
     """The difference between a long and a short run, so that the start cancels out."""
-    short, long = total(binary, shape, BATCHES), total(binary, shape, 2 * BATCHES)
-    return (long - short) / (BATCHES * DEPTH)
+    short, long = total(binary, load, batches), total(binary, load, 2 * batches)
+    return (long - short) / (batches * load.depth)
 
 
 def need_valgrind():
@@ -55,7 +56,7 @@ def need_valgrind():
 def pipelined_browser(context):
     """Instructions of a request with twelve headers, 16 pipelined, by callgrind"""
     need_valgrind()
-    measured = per_request(context.profiled_hello, "browser")
+    measured = per_request(context.profiled_hello, loads.find("browser", DEPTH))
     return Result("instructions-browser", PASS if measured <= BROWSER_LIMIT else FAIL, f"{measured:.0f} a request", f"<= {BROWSER_LIMIT}", [],
                   {"browser": measured})
 
@@ -64,11 +65,11 @@ def pipelined(context):
     """Instructions of a bare request, 16 pipelined, by callgrind"""
     need_valgrind()
     figures = {}
-    for binary in dict.fromkeys([context.profiled_hello, *context.profiled("bench-floor", "bench-render")]):
+    for binary in dict.fromkeys([context.profiled_hello, *context.profiled("bench-floor", "bench-floor-search", "bench-render")]):
         if binary != context.profiled_hello and not os.path.exists(binary):
             continue
         for shape in traffic.REQUESTS:
-            figures[os.path.basename(binary), shape] = per_request(binary, shape)
+            figures[os.path.basename(binary), shape] = per_request(binary, loads.find(shape, DEPTH))
             context.progress(f"instructions: {os.path.basename(binary)} {shape} {figures[os.path.basename(binary), shape]:.0f}")
     measured = figures[os.path.basename(context.profiled_hello), "bare"]
     notes = ["for information: " + ", ".join(f"{name} {shape} {figure:.0f}" for (name, shape), figure in figures.items())]

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from . import traffic
+from . import loads, traffic
 from .process import Broken, Refused, Server
 from .verdicts import FAIL, PASS, Result
 
@@ -64,7 +64,7 @@ def judge_trace(calls, empty_reads, requests):
 
 def attach(server, path):
     try:
-        strace = subprocess.Popen(["strace", "-f", "-p", str(server.pid), "-o", path], stderr=subprocess.PIPE, text=True)
+        strace = subprocess.Popen(["strace", "-f", "-o", path, *(word for pid in server.pids() for word in ("-p", str(pid)))], stderr=subprocess.PIPE, text=True)
     except OSError as error:
         raise Refused(f"strace is missing: {error}") from error
     said = strace.stderr.readline()
@@ -76,19 +76,20 @@ def attach(server, path):
     return strace
 
 
-def count_calls(context, name, open_at_once, together):
-    """Counts the calls of REQUESTS requests on warm connections; `together` sends on all of them before it reads an answer."""
-    rounds = REQUESTS // open_at_once
-    requests = rounds * open_at_once
+def trace(binary, load, requests, open_at_once, together=False):
+    """Counts of system calls, of empty reads and of requests: about `requests` of them, on warm connections. `together` sends on all of them
+    before it reads an answer."""
+    rounds = requests // open_at_once
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Server(context.hello))
+        server = stack.enter_context(Server(binary))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         clients = [stack.enter_context(traffic.Client(server.port)) for _ in range(open_at_once)]
-        request = traffic.bare_request(server.port)
+        request = load.request(server.port)
         for client in clients:
-            (head, body), = client.exchange(request)
-            traffic.check_answer(server.name, head, body)
-        answer_bytes = len(head) + 4 + len(body)
+            client.socket.sendall(request)
+            raw = client.raw_answer()
+            load.check(server.name, *traffic.split_answer(raw)[:2])
+        answer_bytes = len(raw)
 
         def one_round():
             if together:
@@ -123,6 +124,11 @@ def count_calls(context, name, open_at_once, together):
             calls, empty_reads = parse_trace(file)
     if not calls:
         raise Broken("strace wrote no call at all")
+    return calls, empty_reads, rounds * open_at_once
+
+
+def count_calls(context, name, open_at_once, together):
+    calls, empty_reads, requests = trace(context.hello, loads.LOADS["d1"], REQUESTS, open_at_once, together)
     faults = judge_trace(calls, empty_reads, requests)
     figure = ", ".join(f"{call} {count}" for call, count in calls.most_common())
     return Result(name, FAIL if faults else PASS, f"{figure}; {empty_reads} empty reads",

@@ -1,9 +1,11 @@
 """Starting, watching and stopping one server under test; everything is read from /proc."""
 
+import contextlib
 import ctypes
 import os
 import random
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -37,16 +39,31 @@ def free_port():
     raise Refused("found no free port between 20000 and 32000")
 
 
-class Server:
-    """One fresh server process, for use in a `with`; it is stopped at the end, by force if need be."""
+def session_of(pid):
+    """The session of a process; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[3])
+    except OSError:
+        return 0
 
-    def __init__(self, binary, request_bytes=0, cpu=None, prefix=(), start_seconds=10):
-        if not os.access(binary, os.X_OK):
-            raise Refused(f"{binary} is missing")
-        self.binary = binary
+
+class Server:
+    """One fresh server, for use in a `with`; it is stopped at the end, by force if need be.
+
+    `binary` is a program or a whole command, to which `--port N` is added. What it starts belongs to it: its processor time and memory are
+    those of its session.
+    """
+
+    def __init__(self, binary, request_bytes=0, cpu=None, prefix=(), start_seconds=10, name=None):
+        words = [binary] if isinstance(binary, str) else list(binary)
+        if shutil.which(words[0]) is None:
+            raise Refused(f"{words[0]} is missing")
+        self.binary = words[0]
+        self.name = name or os.path.basename(words[0])
         self.port = free_port()
-        self.command = [*prefix, binary, "--port", str(self.port)]
-        if request_bytes and "floor" in os.path.basename(binary):
+        self.command = [*prefix, *words, "--port", str(self.port)]
+        if request_bytes and isinstance(binary, str) and "floor" in os.path.basename(binary):
             self.command += ["--request-bytes", str(request_bytes)]
         if cpu is not None:
             self.command = ["taskset", "-c", str(cpu), *self.command]
@@ -55,16 +72,12 @@ class Server:
         self.exit_code = None
 
     @property
-    def name(self):
-        return os.path.basename(self.binary)
-
-    @property
     def pid(self):
         return self.process.pid
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        preexec_fn=die_with_parent)
+                                        preexec_fn=die_with_parent, start_new_session=True)
         try:
             self.wait_listening()
         except BaseException:
@@ -101,6 +114,8 @@ class Server:
             self.process.kill()
             self.process.wait()
             self.exit_code = "ignored SIGTERM for 10 s"
+        with contextlib.suppress(ProcessLookupError):  # what it left behind
+            os.killpg(self.pid, signal.SIGKILL)
         self.process.stdout.close()
         return self.exit_code
 
@@ -110,29 +125,43 @@ class Server:
         if self.stop() != 0:
             raise Broken(f"{self.name} did not end with 0 on SIGTERM: {self.exit_code}")
 
+    def pids(self):
+        """The server and every process that it started."""
+        found = [self.pid]
+        for name in os.listdir("/proc"):
+            if name.isdigit() and int(name) != self.pid and session_of(name) == self.pid:
+                found.append(int(name))
+        return found
+
     def cpu_ns(self):
-        """Nanoseconds all threads ran, by the scheduler's counter."""
-        total = 0
-        for thread in os.listdir(f"/proc/{self.pid}/task"):
-            with open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
-                total += int(file.read().split()[0])
-        return total
+        """Nanoseconds all threads ran, also those that ended, by the scheduler's counter."""
+        return sum(time.clock_gettime_ns((~pid << 3) | 2) for pid in self.pids())  # the clock of that process: CPUCLOCK_SCHED
 
     def threads(self):
-        return len(os.listdir(f"/proc/{self.pid}/task"))
+        return sum(len(os.listdir(f"/proc/{pid}/task")) for pid in self.pids())
 
     def descriptors(self):
-        return len(os.listdir(f"/proc/{self.pid}/fd"))
+        return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids())
 
     def memory(self):
-        """Pss and private bytes of the process, from smaps_rollup."""
+        """Pss and private bytes, from smaps_rollup."""
         figures = {}
-        with open(f"/proc/{self.pid}/smaps_rollup", encoding="ascii") as file:
-            for line in file:
-                words = line.split()
-                if len(words) == 3 and words[2] == "kB":
-                    figures[words[0].rstrip(":")] = int(words[1]) * 1024
+        for pid in self.pids():
+            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+                for line in file:
+                    words = line.split()
+                    if len(words) == 3 and words[2] == "kB":
+                        name = words[0].rstrip(":")
+                        figures[name] = figures.get(name, 0) + int(words[1]) * 1024
         return figures
+
+    def peak_bytes(self):
+        """The most memory that was resident, of each process, together."""
+        total = 0
+        for pid in self.pids():
+            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+                total += next((int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:")), 0)
+        return total
 
     def own_bytes(self):
         """Bytes of memory the process has for itself: Pss of what is no file.

@@ -55,22 +55,25 @@ class Client:
         """The next `count` answers as pairs of head and body."""
         found = []
         while len(found) < count:
-            end = self.rest.find(b"\r\n\r\n")
-            if end >= 0:
-                head = self.rest[:end].decode("latin-1")
-                match = re.search(r"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
-                if match is None:
-                    raise Broken(f"an answer without Content-Length: {head!r}")
-                after = end + 4 + int(match.group(1))
-                if len(self.rest) >= after:
-                    found.append((head, self.rest[end + 4:after]))
-                    self.rest = self.rest[after:]
-                    continue
-            piece = self.socket.recv(262144)
-            if not piece:
-                raise Broken(f"the connection closed after {len(found)} of {count} answers")
-            self.rest += piece
+            if split := split_answer(self.rest):
+                found.append(split[:2])
+                self.rest = self.rest[split[2]:]
+                continue
+            self.receive(f"after {len(found)} of {count} answers")
         return found
+
+    def raw_answer(self):
+        """The bytes of the next answer."""
+        while not (split := split_answer(self.rest)):
+            self.receive("inside an answer")
+        raw, self.rest = self.rest[:split[2]], self.rest[split[2]:]
+        return raw
+
+    def receive(self, where):
+        piece = self.socket.recv(262144)
+        if not piece:
+            raise Broken(f"the connection closed {where}")
+        self.rest += piece
 
     def exchange(self, request, count=1):
         """Sends `request` in one write and returns its `count` answers."""
@@ -88,6 +91,39 @@ class Client:
             left -= len(piece)
 
 
+def split_answer(data):
+    """Head, body and length of the whole answer that `data` begins with; None when it is not all there."""
+    end = data.find(b"\r\n\r\n")
+    if end < 0:
+        return None
+    head = data[:end].decode("latin-1")
+    match = re.search(r"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+    if match is not None:
+        after = end + 4 + int(match.group(1))
+        return (head, data[end + 4:after], after) if len(data) >= after else None
+    if re.search(r"\r\ntransfer-encoding: *chunked", head, re.IGNORECASE) is None:
+        raise Broken(f"an answer without Content-Length: {head!r}")
+    return split_chunks(head, data, end + 4)
+
+
+def split_chunks(head, data, at):
+    body = []
+    while (line := data.find(b"\r\n", at)) >= 0:
+        try:
+            size = int(data[at:line].split(b";")[0], 16)
+        except ValueError:
+            raise Broken(f"a chunk of size {data[at:line]!r}") from None
+        at = line + 2 + size + 2  # without trailers the last chunk ends like the others
+        if len(data) < at:
+            return None
+        if data[at - 2:at] != b"\r\n":
+            raise Broken(f"a chunk of {size} bytes does not end where it should")
+        if size == 0:
+            return head, b"".join(body), at
+        body.append(data[line + 2:at - 2])
+    return None
+
+
 def fields_of(head):
     status, *lines = head.split("\r\n")
     fields = {}
@@ -97,19 +133,24 @@ def fields_of(head):
     return status, fields
 
 
-def check_answer(name, head, body):
-    """Fails unless the answer is the whole hello world that every program must give; returns its Date."""
+def check_answer(name, head, body, content_type="text/plain", content=BODY, chunked=False, dated=True):
+    """Fails unless the answer is whole and has that content, without more the hello world of every program; returns its Date.
+
+    Not `dated`: it may have none.
+    """
     status, fields = fields_of(head)
     faults = []
     if not re.fullmatch(r"HTTP/1\.1 200( .*)?", status):
         faults.append(f"status line {status!r}")
-    if fields.get("content-type", "").split(";")[0].strip() != "text/plain":
+    if fields.get("content-type", "").split(";")[0].strip() != content_type:
         faults.append(f"Content-Type {fields.get('content-type')!r}")
-    if fields.get("content-length") != str(len(BODY)) or body != BODY:
-        faults.append(f"body {body!r} with Content-Length {fields.get('content-length')!r}")
+    if fields.get("content-length") != (None if chunked else str(len(content))) or body != content:
+        faults.append(f"body {body[:80]!r} of {len(body)} bytes with Content-Length {fields.get('content-length')!r}")
     if not fields.get("server"):
         faults.append("no Server")
     date = fields.get("date", "")
+    if not dated and not date:
+        date = email.utils.formatdate(usegmt=True)
     try:
         stamp = email.utils.parsedate_to_datetime(date).timestamp()
         if not date.endswith(" GMT") or len(date) != 29 or abs(stamp - time.time()) > 3:

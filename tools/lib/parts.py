@@ -56,8 +56,10 @@ def checks():
     configure("dev")
     outcomes = [tool("checks", name, f"tools/check_{name}") for name in ("format", "layers", "headers", "await", "limits", "guide")]
     outcomes.append(tool("checks", "promises", "tools/check_promises", "--names"))
+    outcomes.append(tool("checks", "benchmarks", "bench/render", "--check"))
     # Each check against what it must find, one case a line.
     outcomes += script_cases("checks", "selftest", ["tools/selftest"])
+    outcomes += script_cases("checks", "report", ["bench/report_test.py"])
     return outcomes
 
 
@@ -202,6 +204,20 @@ def oracles():
 def load():
     build("release", "martlet")
     return script_cases("load", "generator", ["tests/load/generator", BUILD / "release/bin"])
+
+
+def gate():
+    """What a request costs, counted; bench/README.md says how to record another figure."""
+    build("profile", "bench-hello", "bench-rows", "bench-floor")
+    outcomes = script_cases("gate", "figures", ["bench/gate"])
+    return outcomes + script_cases("gate", "planted", ["bench/gate_test.py"])
+
+
+def rig():
+    """The rig of the benchmarks; the benchmarks themselves are run by bench/run and bench/bars."""
+    build("release", "martlet", "bench-floor", "bench-hello", "bench-churn")
+    outcomes = script_cases("rig", "run", ["bench/run_test.py"])
+    return outcomes + script_cases("rig", "bars", ["bench/rig_test.py"])
 
 
 def attacks():
