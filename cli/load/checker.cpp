@@ -64,7 +64,7 @@ answer_step answer_checker::head(std::string_view bytes, answer_model& model) {
         step.consumed += status.consumed();
         if (!parsed.is_interim()) break;
     }
-    facts_ = {parsed.framing(), parsed.status(), parsed.keep_alive()};
+    facts_ = {parsed.framing(), parsed.status(), parsed.keep_alive() && !model.closes_};
     model.head_.assign(parsed.bytes());
     model.facts_ = facts_;
     step.now = answer_step::state::whole;

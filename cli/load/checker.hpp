@@ -27,7 +27,9 @@ public:
     /// Contents up to this size are kept, so that an equal one need not be hashed again.
     static constexpr std::size_t content_bytes_kept_max = 64 * 1024;
 
-    answer_model(martlet::http::method method, const expectation& expected) noexcept : method_(method), expected_(&expected) {}
+    /// `closes`: the connection is of no more use behind an answer, whatever that says.
+    answer_model(martlet::http::method method, const expectation& expected, bool closes = false) noexcept
+        : method_(method), closes_(closes), expected_(&expected) {}
 
 private:
     friend class answer_checker;
@@ -39,6 +41,7 @@ private:
     };
 
     martlet::http::method method_;
+    bool closes_;
     const expectation* expected_;
     std::string head_;  // the last one parsed, whole
     facts facts_;

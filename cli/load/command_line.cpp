@@ -27,8 +27,10 @@ How much
   -n, --requests N       how many requests at most
       --rate N           requests a second: an open loop. Each has its moment, whether earlier ones were answered or not, and latency counts
                          from that moment. Without it each connection asks again when it is answered: a closed loop
+      --ramp TIME        the rate rises evenly from nothing to --rate over so long (0s)
       --pipeline N       requests that a connection sends together, before their answers (1)
       --warmup TIME      requests of so long from the start are not counted (0s)
+      --close            each request on a connection of its own, which is closed behind the answer
       --timeout TIME     a request unanswered for so long after it was sent has failed, and its connection is closed (10s)
 
 What
@@ -51,7 +53,7 @@ Results
   -h, --help             this
 
 Ctrl-C ends it early with its report; a second one does not wait for answers. Status: 0 all answers were right, 1 some were not or none
-came, 2 misuse.
+came, 2 misuse, or more connections than the limit on descriptors allows (ulimit -Hn; the soft one is raised).
 )";
 
 namespace {
@@ -207,6 +209,7 @@ constexpr option_row option_rows[] = {
     {"--rate", "", read_rate},
     {"--pipeline", "", [](std::string_view v, asked& to) { return read_number(v, 1, plan::depth_max, to.out.what.depth); }},
     {"--warmup", "", [](std::string_view v, asked& to) { return read_time(v, none, to.out.what.warmup); }},
+    {"--ramp", "", [](std::string_view v, asked& to) { return read_time(v, none, to.out.what.ramp); }},
     {"--timeout", "", [](std::string_view v, asked& to) { return read_time(v, some, to.out.what.timeout); }},
     {"--target", "", read_target},
     {"--method", "-X",
@@ -250,9 +253,12 @@ problem read_word(word_reader& words, asked& to) {
         to.urls.emplace_back(words.word(), 1u);
         return std::nullopt;
     }
-    const bool is_flag = name == "--help" || name == "-h" || name == "--quiet" || name == "-q";
-    if (is_flag && !words.has_attached()) {
-        (name == "--help" || name == "-h" ? to.out.wants_help : to.out.where.quiet) = true;
+    bool* const flag = name == "--help" || name == "-h"    ? &to.out.wants_help
+                       : name == "--quiet" || name == "-q" ? &to.out.where.quiet
+                       : name == "--close"                 ? &to.request.closes
+                                                           : nullptr;
+    if (flag != nullptr && !words.has_attached()) {
+        *flag = true;
         return std::nullopt;
     }
     for (const option_row& row : option_rows) {
@@ -274,6 +280,9 @@ problem complete(asked& from) {
     if (!from.has_status) what.expected.status = *statuses_of("2xx,3xx");
     if (what.requests && !from.has_duration) what.length = forever;
     if (what.warmup >= what.length) return "the warm-up must end before the load does";
+    if (what.ramp > duration::zero() && !what.rate) return "--ramp is for a load with --rate";
+    if (what.ramp >= what.length) return "the ramp must end before the load does";
+    if (from.request.closes && what.depth > 1) return "--close leaves nothing to --pipeline";
     for (const auto& [url, share] : from.urls) {
         auto made = make_target(url, share, from.request, from.unix_path);
         if (!made) return made.error();

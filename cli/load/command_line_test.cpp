@@ -40,6 +40,14 @@ TEST(LoadCommandLine, EncodesTheRequestOnce) {
     const auto bare = read({"http://127.0.0.1:81"});
     ASSERT_TRUE(bare);
     EXPECT_EQ(bare->what.targets[0].request, "GET / HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n");
+    const auto as_browsers = read({"http://127.0.0.1:81", "-H", "Connection: keep-alive", "-H", "X: y"});
+    ASSERT_TRUE(as_browsers) << as_browsers.error();
+    EXPECT_EQ(as_browsers->what.targets[0].request, "GET / HTTP/1.1\r\nHost: 127.0.0.1:81\r\nConnection: keep-alive\r\nX: y\r\n\r\n");
+    EXPECT_FALSE(as_browsers->what.targets[0].closes);
+    const auto closes = read({"http://127.0.0.1:81", "--close"});
+    ASSERT_TRUE(closes) << closes.error();
+    EXPECT_EQ(closes->what.targets[0].request, "GET / HTTP/1.1\r\nHost: 127.0.0.1:81\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(closes->what.targets[0].closes);
 }
 
 TEST(LoadCommandLine, ReadsTargetsWithShares) {
@@ -69,6 +77,10 @@ TEST(LoadCommandLine, SaysWhatIsWrong) {
     EXPECT_EQ(problem({url, "--quiet=yes"}), "what is \"--quiet=yes\"?");
     EXPECT_EQ(problem({url, "--expect-hash", "12"}), "--expect-hash takes a SHA-256 as 64 hexadecimal digits, not \"12\"");
     EXPECT_EQ(problem({url, "--expect-status", "2x"}), "--expect-status takes statuses as 200, 2xx or 200,304, not \"2x\"");
+    EXPECT_EQ(problem({url, "--ramp", "1s"}), "--ramp is for a load with --rate");
+    EXPECT_EQ(problem({url, "--rate", "5", "--ramp", "10s"}), "the ramp must end before the load does");
+    EXPECT_EQ(problem({url, "--close", "--pipeline", "2"}), "--close leaves nothing to --pipeline");
+    EXPECT_NE(problem({url, "-H", "Connection: close"}), "none");
     EXPECT_NE(problem({url, "-X", "CONNECT"}), "none");
     EXPECT_NE(problem({url, "-X", "TRACE", "--body", "x"}), "none");
     EXPECT_NE(problem({url, "-H", "Transfer-Encoding: chunked"}), "none");

@@ -95,8 +95,11 @@ lane_state::lane_state(const plan& of, const lane& whole, const lane_part& share
     : part(share), where(of.targets[whole.targets[0]].where), first_target(whole.targets[0]), sequence(of, whole, share.index) {
     if (whole.rate > 0) {
         interval_ns_ = 1e9 / whole.rate;
-        // Those of the whole lane that fall into the time, of which every `parts`th is this part's.
-        const auto fitting = static_cast<std::uint64_t>(std::ceil(static_cast<double>(of.length.count()) / interval_ns_ - 1e-6));
+        ramp_ns_ = static_cast<double>(of.ramp.count());
+        ramp_requests_ = ramp_ns_ / 2 / interval_ns_;
+        // Those of the whole lane that fall into the time, of which every `parts`th is this part's. The ramp ends before it does.
+        const double full_ns = static_cast<double>(of.length.count()) - ramp_ns_ / 2;
+        const auto fitting = static_cast<std::uint64_t>(std::ceil(full_ns / interval_ns_ - 1e-6));
         requests_ = fitting > part.index ? (fitting - part.index + part.parts - 1) / part.parts : 0;
     }
     if (part.requests) requests_ = std::min(requests_, *part.requests);
@@ -121,7 +124,8 @@ void lane_state::start(time_point begin) noexcept {
 
 time_point lane_state::due_of(std::uint64_t index) const noexcept {
     const auto number = static_cast<double>(index * part.parts + part.index);
-    return begin_ + duration(static_cast<std::int64_t>(number * interval_ns_));
+    if (number < ramp_requests_) return begin_ + duration(static_cast<std::int64_t>(std::sqrt(2 * number * interval_ns_ * ramp_ns_)));
+    return begin_ + duration(static_cast<std::int64_t>(number * interval_ns_ + ramp_ns_ / 2));
 }
 
 std::uint64_t lane_state::unsent(time_point when) const noexcept {

@@ -87,6 +87,8 @@ private:
     std::uint64_t next_ = 0;
     std::uint64_t requests_ = UINT64_MAX;
     double interval_ns_ = 0;  // between two requests of the whole lane; 0 in a closed loop
+    double ramp_ns_ = 0;      // while the rate still rises
+    double ramp_requests_ = 0;
     martlet::time_point begin_{};
     bool is_running_ = false;
 };

@@ -107,6 +107,36 @@ TEST(LoadLanes, ArrivalsOfThreadsInterleave) {
     }
 }
 
+// A rate of 1000 that rises over 100 ms: 50 requests while it rises, and then one each millisecond.
+TEST(LoadLanes, ARampRisesEvenly) {
+    plan what = plan_of({{1, 1}});
+    what.rate = 1000;
+    what.connections = 4;
+    what.threads = 2;
+    what.length = 200ms;
+    what.ramp = 100ms;
+    const auto lanes = lanes_of(what);
+    const time_point begin(5s);
+    std::map<std::int64_t, int> due;  // by tenths of the ramp
+    time_point last = begin;
+    for (unsigned thread = 0; thread < what.threads; ++thread) {
+        lane_state state(what, lanes[0], part_of(lanes[0], thread, what.threads));
+        state.start(begin);
+        EXPECT_EQ(state.unsent(begin + 1h), 75u);
+        for (; state.claim(begin + 1h, 1) == 1; last = state.due_of(state.next() - 1))
+            ++due[(state.due_of(state.next() - 1) - begin) / 10ms];
+    }
+    // The sum so far grows with the square of the time, and then with the time.
+    int sum = 0;
+    for (int tenth = 0; tenth < 20; ++tenth) {
+        sum += due[tenth];
+        const double at = tenth + 1;
+        EXPECT_NEAR(sum, at <= 10 ? at * at / 2 : 10 * at - 50, 1.01) << tenth;
+    }
+    EXPECT_EQ(sum, 150);
+    EXPECT_EQ(last, begin + 199ms);
+}
+
 TEST(LoadLanes, OnlyWhatIsDueIsClaimed) {
     plan what = plan_of({{1, 1}});
     what.rate = 1000;

@@ -1,12 +1,16 @@
 #include "load.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <system_error>
+
+#include <martlet/rt/kernel.hpp>
 
 #include "command_line.hpp"
 #include "report.hpp"
@@ -14,12 +18,23 @@
 
 namespace load {
 
+using namespace martlet;
+
 namespace {
 
 bool is_terminal(int number) {
     std::error_code wrong;
     const std::string name = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(number), wrong).string();
     return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+}
+
+// Each connection takes a descriptor, each thread some for its loop.
+std::optional<std::string> make_room(const plan& what) {
+    const std::int64_t wanted = std::int64_t{what.connections} + 8 * std::int64_t{what.threads} + 32;
+    const std::int64_t allowed = kernel::descriptors_allow(wanted);
+    if (allowed < 0 || allowed >= wanted) return std::nullopt;
+    return std::to_string(what.connections) + " connections need " + std::to_string(wanted) + " descriptors, and the hard limit is " +
+           std::to_string(allowed) + ": ask for fewer, or raise it (ulimit -Hn)";
 }
 
 bool write_file(const std::string& name, const std::string& text) {
@@ -55,6 +70,10 @@ int main(std::span<const char* const> words) {
         if (asked->wants_help) {
             std::fputs(usage, stdout);
             return 0;
+        }
+        if (const auto problem = make_room(asked->what)) {
+            std::fprintf(stderr, "martlet load: %s\n", problem->c_str());
+            return 2;
         }
         std::function<void(const moment&)> live;
         if (!asked->where.quiet && is_terminal(2)) {

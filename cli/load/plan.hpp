@@ -33,6 +33,7 @@ struct target {
     martlet::http::method method = martlet::http::method::get;
     std::string request;
     unsigned share = 1;
+    bool closes = false;  // each request has a connection of its own
 };
 
 struct plan {
@@ -54,6 +55,8 @@ struct plan {
     /// Includes the warm-up.
     martlet::duration length = std::chrono::seconds(10);
     martlet::duration warmup{};
+    /// The rate rises evenly from nothing over so long.
+    martlet::duration ramp{};
     martlet::duration timeout = std::chrono::seconds(10);
 
     bool is_open() const noexcept { return rate.has_value(); }

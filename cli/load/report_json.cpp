@@ -103,6 +103,8 @@ void asked(json_writer& out, const plan& what) {
     what.requests ? out.number("requests_max", *what.requests) : out.null("requests_max");
     what.length != forever ? out.number("duration_s", std::chrono::duration<double>(what.length).count(), 3) : out.null("duration_s");
     out.number("warmup_s", std::chrono::duration<double>(what.warmup).count(), 3);
+    out.number("ramp_s", std::chrono::duration<double>(what.ramp).count(), 3);
+    out.boolean("closes", what.targets[0].closes);
     out.number("timeout_s", std::chrono::duration<double>(what.timeout).count(), 3);
 }
 

@@ -20,6 +20,8 @@ std::string head_line(const plan& what) {
         std::to_string(what.connections) + " connections, " + std::to_string(what.threads) + (what.threads == 1 ? " thread" : " threads");
     if (what.depth > 1) line += ", " + std::to_string(what.depth) + " requests at once";
     line += what.is_open() ? ", open loop: " + fixed(*what.rate, *what.rate < 10 ? 2 : 0) + " requests a second" : ", closed loop";
+    if (what.ramp > martlet::duration::zero()) line += " after " + time_text(static_cast<double>(what.ramp.count())) + " of rise";
+    if (what.targets[0].closes) line += ", one request each";
     if (what.length != forever) line += ", " + time_text(static_cast<double>(what.length.count()));
     if (what.warmup > martlet::duration::zero())
         line += ", the first " + time_text(static_cast<double>(what.warmup.count())) + " not counted";

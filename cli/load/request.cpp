@@ -13,9 +13,8 @@ using namespace martlet;
 
 namespace {
 
-bool is_host(std::string_view name) {
-    constexpr std::string_view host = "host";
-    return std::ranges::equal(name, host, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+bool is_equal(std::string_view text, std::string_view small) {
+    return std::ranges::equal(text, small, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
 result<net::address> address_of(const uri::http_uri& at, std::string_view unix_path) {
@@ -32,7 +31,11 @@ std::expected<std::string, std::string> fields_of(const request_parts& parts, st
         const auto checked_name = http::token::make(name);
         const auto checked_value = http::field_value::make(value);
         if (!checked_name || !checked_value) return std::unexpected("\"" + name + ": " + value + "\" is no header field");
-        if (is_host(name)) {
+        if (is_equal(name, "connection") && is_equal(value, "keep-alive")) {  // says what is so without it, but browsers do say it
+            lines.append(name).append(": ").append(value).append("\r\n");
+            continue;
+        }
+        if (is_equal(name, "host")) {
             host = value;
             continue;
         }
@@ -47,6 +50,7 @@ std::expected<std::string, std::string> fields_of(const request_parts& parts, st
 
 std::expected<std::string, std::string> encode(const http1::request_start& start, const request_parts& parts, const std::string& fields) {
     http1::request_options options;
+    options.close(parts.closes);
     if (parts.content) options.content(http1::body_framing::length(parts.content->size()));
     std::string out(http1::request_head_bytes_max(start, options, fields), '\0');
     const char* end = http1::try_encode_request_head(out.data(), start, options, fields);
@@ -85,6 +89,7 @@ std::expected<target, std::string> make_target(const std::string& url, unsigned 
     made.method = start->method();
     made.request = std::move(*request);
     made.share = share;
+    made.closes = parts.closes;
     return made;
 }
 

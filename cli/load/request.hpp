@@ -17,6 +17,7 @@ struct request_parts {
     std::string method;  // empty: GET, or POST with content
     std::vector<std::pair<std::string, std::string>> fields;
     std::optional<std::string> content;
+    bool closes = false;
 };
 
 /// The error is a sentence that says what is wrong. A field "Host" takes the place of the URL's; `unix_path` that of its address.

@@ -49,7 +49,7 @@ worker::worker(const plan& of, const std::vector<lane>& lanes, unsigned thread, 
       end_alarm_([](timer_node& timer) noexcept { static_cast<alarm&>(timer).of_.time_is_up(); }, *this),
       pacer_(*this),
       sweep_alarm_([](timer_node& timer) noexcept { static_cast<alarm&>(timer).of_.sweep(); }, *this) {
-    for (const target& each : of.targets) models_.emplace_back(each.method, of.expected);
+    for (const target& each : of.targets) models_.emplace_back(each.method, of.expected, each.closes);
     for (const lane& each : lanes) {
         const lane_part part = part_of(each, thread, of.threads);
         if (part.connections == 0) continue;

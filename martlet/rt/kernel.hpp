@@ -164,6 +164,9 @@ int process_reap(const descriptor& pidfd, int* status) noexcept;
 std::uint64_t thread_number() noexcept;
 /// Processors that this process may run on.
 int processors_allowed() noexcept;
+/// Lets this process have `count` descriptors at a time, as far as its hard limit goes; never fewer than before. How many it may have now, or
+/// a negated errno value.
+std::int64_t descriptors_allow(std::int64_t count) noexcept;
 /// False in simulation: work for the blocking pool then runs on the loop's own thread, at a moment that the seed decides.
 bool has_threads() noexcept;
 

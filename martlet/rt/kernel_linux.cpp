@@ -1,9 +1,11 @@
 // The kernel seam over Linux. Its own library, so that a program can link the simulated kernel instead.
 #include <martlet/rt/kernel.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 
@@ -15,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -421,6 +424,16 @@ std::uint64_t thread_number() noexcept { return static_cast<std::uint64_t>(::get
 int processors_allowed() noexcept {
     ::cpu_set_t allowed;
     return ::sched_getaffinity(0, sizeof allowed, &allowed) < 0 ? -errno : CPU_COUNT(&allowed);
+}
+std::int64_t descriptors_allow(std::int64_t count) noexcept {
+    ::rlimit limits{};
+    if (::getrlimit(RLIMIT_NOFILE, &limits) < 0) return -errno;
+    const auto wanted = std::min(static_cast<::rlim_t>(std::max<std::int64_t>(count, 0)), limits.rlim_max);
+    if (limits.rlim_cur < wanted) {
+        limits.rlim_cur = wanted;
+        if (::setrlimit(RLIMIT_NOFILE, &limits) < 0) return -errno;
+    }
+    return static_cast<std::int64_t>(std::min<::rlim_t>(limits.rlim_cur, INT64_MAX));
 }
 bool has_threads() noexcept { return true; }
 

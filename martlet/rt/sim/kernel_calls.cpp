@@ -248,6 +248,8 @@ std::uint64_t thread_number() noexcept {
 
 int processors_allowed() noexcept { return 2; }
 
+std::int64_t descriptors_allow(std::int64_t count) noexcept { return count; }
+
 bool has_threads() noexcept { return false; }
 
 }  // namespace martlet::inline v0::kernel
