@@ -126,14 +126,14 @@ def narrowed(groups, servers=None, wanted_loads=None, metrics=None):
 def seconds(row, times):
     """About how long one measurement takes, starts and ends included."""
     return {
-        "equal": 1.5,
+        "equal": 1.3,
         "pair": 2 * times.warm + (times.claim if row.claim else times.pair) + 0.5,
         "fixed": 2 * times.warm + 4 * times.fixed + 0.7,
         "rung": times.warm + times.rung + 0.3,
         "latency": times.warm + times.latency + 0.3,
-        "idle": 2 + (row.parameter or 0) / 2000,
-        "instructions": 6.0,
-        "system_calls": 2.5,
+        "idle": 1 + (row.parameter or 0) / 2500,
+        "instructions": 2.5,
+        "system_calls": 1.8,
     }[row.kind]
 
 
