@@ -495,12 +495,13 @@ class Command(unittest.TestCase):
             stop_after = 3
             code, said = self.call(*words)
             self.assertEqual(code, 1)
-            self.assertIn(f"--resume", said)
+            self.assertIn("--resume", said)
             with self.assertRaises(artifact.Unusable):
                 artifact.read(path)
             stop_after = None
             code, said = self.call("--resume", path, "--no-peers", "--bin", BIN, "--anyway")
             self.assertEqual(code, 0, said)
+            self.assertIn("part run:", said)
         self.assertEqual(len(made), len(set(made)))
         record = artifact.read(path)
         self.assertEqual(record.figure("system_calls", "hello", "d1")["value"], 2)

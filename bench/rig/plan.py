@@ -43,7 +43,7 @@ class Scale:
 
 FULL = Scale(Times(0.8, 4.0, 3.0, 0.8, 1.5, 3.0), ("d1", "d16", "d1-browser", "d16-browser"), True, (10, 40), (10, 10), (5, 5),
              (1, 4, 16, 64, 256, 1024), ("d1", "d16"), 3, ("d1",), 10_000)
-QUICK = Scale(Times(0.5, 2.0, 2.0, 0.5, 0.6, 1.0), ("d1", "d16"), False, (4, 6), (3, 3), (2, 2), (16, 64, 256), ("d1",), 1, ("d1",), 2000, (RIVAL,))
+QUICK = Scale(Times(0.5, 2.0, 2.0, 0.5, 0.6, 1.0), ("d1", "d16"), False, (4, 6), (3, 3), (1, 1), (16, 64, 256), ("d1",), 1, ("d1",), 2000, (RIVAL,))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,14 +126,14 @@ def narrowed(groups, servers=None, wanted_loads=None, metrics=None):
 def seconds(row, times):
     """About how long one measurement takes, starts and ends included."""
     return {
-        "equal": 1.5,
+        "equal": 1.3,
         "pair": 2 * times.warm + (times.claim if row.claim else times.pair) + 0.5,
         "fixed": 2 * times.warm + 4 * times.fixed + 0.7,
         "rung": times.warm + times.rung + 0.3,
         "latency": times.warm + times.latency + 0.3,
-        "idle": 2 + (row.parameter or 0) / 2000,
-        "instructions": 6.0,
-        "system_calls": 2.5,
+        "idle": 1 + (row.parameter or 0) / 2500,
+        "instructions": 2.5,
+        "system_calls": 1.8,
     }[row.kind]
 
 

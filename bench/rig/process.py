@@ -135,7 +135,11 @@ class Server:
 
     def cpu_ns(self):
         """Nanoseconds all threads ran, also those that ended, by the scheduler's counter."""
-        return sum(time.clock_gettime_ns((~pid << 3) | 2) for pid in self.pids())  # the clock of that process: CPUCLOCK_SCHED
+        total = 0
+        for pid in self.pids():
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                total += time.clock_gettime_ns((~pid << 3) | 2)  # the clock of that process: CPUCLOCK_SCHED
+        return total
 
     def threads(self):
         return sum(len(os.listdir(f"/proc/{pid}/task")) for pid in self.pids())
