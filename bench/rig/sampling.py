@@ -44,7 +44,7 @@ def equal(bench, row, load):
     """Whether a server gives the right answer, once, several pipelined and a second later; and the bytes of it."""
     subject = bench.subjects[row.server]
     with bench.server(row.server, load) as server:
-        loads.check_server(load, server, dated=subject.dates)
+        loads.check_server(load, server, dated=subject.dates, pipelines=subject.pipelines)
         with traffic.Client(server.port) as client:
             client.socket.sendall(load.request(server.port))
             size = len(client.raw_answer())

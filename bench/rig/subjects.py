@@ -33,6 +33,10 @@ class Subject:
     def serves(self, load):
         return self.application if load.application else self.plaintext
 
+    @property
+    def pipelines(self):
+        return "d16" not in self.skipped_loads
+
     def description(self):
         return {"title": self.title, "kind": self.kind, "version": self.version, "settings": self.settings, "dates": self.dates,
                 "skipped": self.skipped, "skipped_loads": self.skipped_loads}

@@ -216,7 +216,7 @@ def gate():
 def rig():
     """The rig of the benchmarks; the benchmarks themselves are run by bench/run and bench/bars."""
     build("release", "martlet", "bench-floor", "bench-hello", "bench-churn")
-    outcomes = script_cases("rig", "run", ["bench/run_test.py"])
+    outcomes = script_cases("rig", "run", ["bench/run_test.py"]) + script_cases("rig", "peers", ["bench/peers_test.py"])
     return outcomes + script_cases("rig", "bars", ["bench/rig_test.py"])
 
 
