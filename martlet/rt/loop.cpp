@@ -166,7 +166,7 @@ void loop::run_posted() noexcept {
 }
 
 // False when a node's call was taken over: then nothing of the loop may be touched.
-bool loop::run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcept {
+[[gnu::always_inline]] inline bool loop::run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcept {
     for (unsigned left = budget; left != 0; --left) {
         ready_node* node = from.pop_front();
         if (node == nullptr) break;
@@ -178,7 +178,9 @@ bool loop::run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcep
     return true;
 }
 
-bool loop::run_background() noexcept {
+[[gnu::always_inline]] inline bool loop::run_ready() noexcept { return run_nodes(ready_, ready_budget_); }
+
+[[gnu::noinline]] bool loop::run_background() noexcept {
     in_background_ = true;
     if (!run_nodes(background_, background_budget)) return false;
     in_background_ = false;
@@ -264,7 +266,8 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
         if (!exact_->is_linked()) ready_.push_back(*exact_);
     }
     if (!run_ready()) return loop_state::handed_over;
-    if (!background_.empty() && !run_background()) return loop_state::handed_over;
+    if (!background_.empty() && !run_background()) [[unlikely]]
+        return loop_state::handed_over;
     run_flush();
     waiting_.store(true, std::memory_order_relaxed);
     detail::current_loop = outer;

@@ -197,7 +197,7 @@ private:
     friend class pollable;
     friend class loop_call;
 
-    bool run_ready() noexcept { return run_nodes(ready_, ready_budget_); }
+    bool run_ready() noexcept;
     bool run_background() noexcept;
     bool run_nodes(list<ready_node, ready_tag>& from, unsigned budget) noexcept;
     bool is_idle() const noexcept { return ready_.empty() && flush_.empty() && background_.empty() && next_turn_.empty(); }
