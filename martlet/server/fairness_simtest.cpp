@@ -136,6 +136,16 @@ TEST_F(a_crowd, that_sends_contents_in_pieces) {
     EXPECT_LE(calls_meanwhile(), calls_meanwhile_max);
 }
 
+TEST_F(a_crowd, that_sends_heads_in_pieces) {
+    gather(get("/"));
+    for (sim::peer& each : crowd) each.send("GET / HTTP/1.1\r\nHost: a\r\nX: ");
+    for (int turns = 0; turns < 20; ++turns) server.on.turn(duration::zero());
+    each_turn = [this] {
+        for (sim::peer& each : crowd) each.send("a");
+    };
+    EXPECT_LE(calls_meanwhile(), calls_meanwhile_max);
+}
+
 TEST_F(a_crowd, that_sends_contents_to_be_pulled) {
     gather(upload("/pulled"));
     EXPECT_LE(calls_meanwhile(), calls_meanwhile_max);
@@ -219,7 +229,7 @@ TEST_F(a_crowd, that_asks_for_more) {
 
 // New connections come a few in a turn, whatever they ask for.
 TEST_F(a_crowd, that_arrives_at_once) {
-    for (int i = 0; i < crowd_size; ++i) {
+    for (std::size_t i = 0; i < crowd_size; ++i) {
         crowd.emplace_back(sim_address);
         crowd.back().send(get("/large"));
     }

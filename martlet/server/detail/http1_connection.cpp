@@ -78,9 +78,10 @@ void http1_connection::disarm_input() noexcept {
 
 void http1_connection::input_ready(ready_node& node) noexcept {
     auto& self = static_cast<http1_connection&>(static_cast<input_node&>(node));
-    const bool may_be_long = self.state_ != state::reading || self.fresh_ || self.is_bulk_;
+    const bool may_be_long = self.state_ != state::reading || self.fresh_ || self.is_bulk_ || self.pending_ != nullptr;
     if (may_be_long && !self.worker_.on.is_in_background()) {
-        // Contents, newcomers of whom there may be any number, and who had much to read before: what asks for little does not wait for them.
+        // Contents, heads that do not come at once, newcomers of whom there may be any number, and who had much to read before: what asks
+        // for little does not wait for them.
         self.worker_.on.background(node);
         return;
     }

@@ -91,8 +91,8 @@ public:
     // --- when the server holds too much: http1_connection_pressure.cpp ---
 
     detail::burden burden() const noexcept;
-    /// Of two that hold something, the one to be given up first: by what it is, then by which must make progress sooner.
-    bool is_slower_than(const http1_connection& other) const noexcept;
+    /// When it must have made progress.
+    time_point next_deadline() const noexcept;
     /// Gives up what it holds: 503, or a reset when the peer does not take its answers.
     void give_way() noexcept;
 
@@ -199,7 +199,6 @@ private:
     void timed_out() noexcept;
     void set_deadline(time_point when) noexcept;
     void arm_timer(time_point when) noexcept;
-    time_point next_deadline() const noexcept;
     void lose(close_reason reason, error why) noexcept;
     void abort_with(close_reason reason) noexcept;
     void destroy(close_reason reason) noexcept;

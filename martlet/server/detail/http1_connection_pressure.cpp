@@ -39,11 +39,6 @@ burden http1_connection::burden() const noexcept {
     return output_waits_ ? burden::output : burden::none;
 }
 
-bool http1_connection::is_slower_than(const http1_connection& other) const noexcept {
-    if (burden() != other.burden()) return burden() < other.burden();
-    return next_deadline() < other.next_deadline();
-}
-
 void http1_connection::give_way() noexcept {
     if (worker_.watcher != nullptr) worker_.watcher->limit_hit(id(), "buffered_bytes_max");
     const error why = make_error(exchange_errc::server_full);

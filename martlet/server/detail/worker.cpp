@@ -276,23 +276,33 @@ void worker::force() noexcept {
 void worker::relieve() noexcept {
     constexpr std::size_t refused_per_run_max = 16;
     if (held.now() == pressure::none) return;
-    const auto slower = [](const http1_connection* one, const http1_connection* other) noexcept { return one->is_slower_than(*other); };
+    // Who is given up first: by what it holds, then by which must make progress sooner.
+    struct candidate {
+        http1_connection* who;
+        burden what;
+        time_point due;
+    };
+    const auto slower = [](const candidate& one, const candidate& other) noexcept {
+        return one.what != other.what ? one.what < other.what : one.due < other.due;
+    };
     // A heap with the least slow in front.
-    std::array<http1_connection*, refused_per_run_max> slowest;
+    std::array<candidate, refused_per_run_max> slowest;
     auto end = slowest.begin();
     for (http1_connection* at = connections_.empty() ? nullptr : &connections_.front(); at != nullptr; at = connections_.after(*at)) {
-        if (at->burden() == burden::none) continue;
+        const burden what = at->burden();
+        if (what == burden::none) continue;
+        const candidate found{at, what, at->next_deadline()};
         if (end == slowest.end()) {
-            if (!at->is_slower_than(*slowest.front())) continue;
+            if (!slower(found, slowest.front())) continue;
             std::pop_heap(slowest.begin(), end--, slower);
         }
-        *end++ = at;
+        *end++ = found;
         std::push_heap(slowest.begin(), end, slower);
     }
     if (end == slowest.begin()) return;
     std::sort_heap(slowest.begin(), end, slower);
     // Giving one up ends no other.
-    for (auto at = slowest.begin(); at != end && held.now() != pressure::none; ++at) (*at)->give_way();
+    for (auto at = slowest.begin(); at != end && held.now() != pressure::none; ++at) at->who->give_way();
     relieve_later();
 }
 
