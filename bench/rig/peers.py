@@ -18,6 +18,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SOURCES = os.path.join(ROOT, "bench", "peers")
 BUILDS = os.path.join(ROOT, "build", "peers")
 BUILD_SECONDS_MAX = 1200
+ASKED_FOR_VERSION = {"rustc": ["rustc", "--version"], "go": ["go", "version"], "g++": ["g++", "--version"], "node": ["node", "--version"],
+                     "javac": ["javac", "-version"]}
+# Debian 12 has 1.19.
+GO_MIN = (1, 26)
 # As the project's own programs.
 CXX_FLAGS = ["-std=c++17", "-O2", "-DNDEBUG", "-march=x86-64-v3", "-flto", "-pthread"]
 
@@ -42,6 +46,7 @@ class Peer:
     needs: dict = dataclasses.field(default_factory=dict)  # the package for each tool or file
     dates: bool = True
     skipped_loads: dict = dataclasses.field(default_factory=dict)
+    connections_max: int | None = None
 
     @property
     def source(self):
@@ -60,7 +65,7 @@ class Peer:
         try:
             with open(kept, encoding="utf-8") as file:
                 found = json.load(file)
-            if found["stamp"] == stamp and is_there(found["command"][0]):
+            if found["stamp"] == stamp and all(is_there(word) for word in found["command"] if word.startswith(os.sep)):
                 return Built(found["command"], found["version"], found["callgrind"])
         except (OSError, ValueError, KeyError):
             pass
@@ -103,6 +108,8 @@ def fingerprint(peer):
     for tool in sorted(peer.needs):
         path = tool if os.sep in tool else shutil.which(tool)
         sum_of.update(f"{path} {os.stat(path).st_size} {os.stat(path).st_mtime_ns}".encode())
+        if tool in ASKED_FOR_VERSION:  # rustup and others stand in front of what really builds
+            sum_of.update(run(ASKED_FOR_VERSION[tool], ROOT).encode())
     return sum_of.hexdigest()
 
 
@@ -138,7 +145,7 @@ def copied(peer, folder):
 
 def cargo(peer, folder):
     inside = copied(peer, folder)
-    run(["cargo", "build", "--release", "--target-dir", os.path.join(folder, "target")], inside, RUSTFLAGS="-C target-cpu=x86-64-v3")
+    run(["nice", "cargo", "build", "--release", "--target-dir", os.path.join(folder, "target")], inside, RUSTFLAGS="-C target-cpu=x86-64-v3")
     compiler = first(r"rustc (\S+)", run(["rustc", "--version"], inside))
     with open(os.path.join(inside, "Cargo.toml"), encoding="utf-8") as file:
         own = first(r'\nhyper = .*?version = "=([^"]+)"', file.read())
@@ -147,10 +154,13 @@ def cargo(peer, folder):
 
 
 def go(peer, folder):
+    found = first(r"go(\d+\.\d+)", run(["go", "version"], folder))
+    if tuple(int(part) for part in found.split(".")) < GO_MIN:
+        raise Refused(f"Go {found} is too old, {GO_MIN[0]}.{GO_MIN[1]} is wanted: Debian's is older, Go's own site has it")
     inside = copied(peer, folder)
     program = os.path.join(folder, f"peer-{peer.name}")
     run(["go", "mod", "tidy"], inside, GOTOOLCHAIN="local")
-    run(["go", "build", "-o", program, "."], inside, GOTOOLCHAIN="local", GOAMD64="v3")
+    run(["nice", "go", "build", "-o", program, "."], inside, GOTOOLCHAIN="local", GOAMD64="v3")
     compiler = first(r"go(\d\S+)", run(["go", "version"], inside))
     with open(os.path.join(inside, "go.mod"), encoding="utf-8") as file:
         own = first(r"fasthttp v(\S+)", file.read())
@@ -178,8 +188,8 @@ def package_version(package):
 
 def configured(program, config, version):
     def make(peer, folder):
-        return Built([os.path.join(SOURCES, "serve_with_config"), shutil.which(program) or program, os.path.join(peer.source, config)],
-                     version(folder), False)
+        start = [os.path.join(SOURCES, "serve_with_config"), shutil.which(program) or program, os.path.join(peer.source, config)]
+        return Built([*start, os.path.join(folder, "run")], version(folder), False)
 
     return make
 
@@ -199,8 +209,8 @@ LOSES = "it loses what it read behind a request"
 PEERS = {peer.name: peer for peer in (
     Peer("hyper", "hyper", "one current_thread runtime of tokio; fat LTO, one codegen unit, panic=abort, x86-64-v3; pipeline_flush, TCP_NODELAY",
          cargo, {"cargo": "cargo", "rustc": "rustc"}),
-    Peer("fasthttp", "fasthttp", "GOMAXPROCS 1, its defaults", go, {"go": "golang"}),
-    Peer("net_http", "Go net/http", "GOMAXPROCS 1, ServeMux, its defaults", go, {"go": "golang"}),
+    Peer("fasthttp", "fasthttp", "GOMAXPROCS 1, its defaults", go, {"go": f"golang, of version {GO_MIN[0]}.{GO_MIN[1]} or newer"}),
+    Peer("net_http", "Go net/http", "GOMAXPROCS 1, ServeMux, its defaults", go, {"go": f"golang, of version {GO_MIN[0]}.{GO_MIN[1]} or newer"}),
     Peer("nginx", "nginx", "one worker, return 200, no log, connections that do not end by count",
          configured("nginx", "nginx.conf", lambda folder: "nginx " + first(r"nginx/(\S+)", run(["nginx", "-v"], folder))),
          {"/usr/sbin/nginx": "nginx-light"}),
@@ -216,5 +226,6 @@ PEERS = {peer.name: peer for peer in (
     Peer("cpp_httplib", "cpp-httplib", "a pool of 1,100 threads, since each connection keeps one; TCP_NODELAY; -O2, LTO, x86-64-v3",
          cxx("-lcpp-httplib", version=lambda: package_version("libcpp-httplib-dev")),
          {"g++": "g++", "/usr/include/httplib.h": "libcpp-httplib-dev"}, dates=False,
-         skipped_loads={"d16": LOSES, "d16-browser": LOSES, "d1-browser": "it compresses 13 bytes when a browser allows it, and has no switch"}),
+         skipped_loads={"d16": LOSES, "d16-browser": LOSES, "d1-browser": "it compresses 13 bytes when a browser allows it, and has no switch"},
+         connections_max=1100),
 )}

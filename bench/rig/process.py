@@ -151,7 +151,7 @@ class Server:
         """Pss and private bytes, from smaps_rollup."""
         figures = {}
         for pid in self.pids():
-            with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # it ended meanwhile
                 for line in file:
                     words = line.split()
                     if len(words) == 3 and words[2] == "kB":
@@ -163,7 +163,7 @@ class Server:
         """The most memory that was resident, of each process, together."""
         total = 0
         for pid in self.pids():
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
                 total += next((int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:")), 0)
         return total
 

@@ -155,6 +155,9 @@ def latency(bench, row, load):
 def idle(bench, row, load):
     """Bytes for each of so many connections that made one request and stay, beyond the first two hundred."""
     wanted = connections.IDLE_FIRST + row.parameter + 200
+    most = bench.subjects[row.server].connections_max
+    if most is not None and wanted > most:
+        raise Refused(f"it serves no more than {most} connections at a time")
     if machine.raise_descriptor_limit(wanted) < wanted:
         raise Refused(f"needs {wanted} descriptors: raise the hard limit (ulimit -Hn)")
     clients = []

@@ -25,6 +25,7 @@ class Subject:
     dates: bool = True
     skipped: str | None = None
     skipped_loads: dict = dataclasses.field(default_factory=dict)  # reason by load
+    connections_max: int | None = None  # None: as many as there are descriptors
     application: bool = False
     plaintext: bool = True
     programs: tuple = ()  # whose build is judged
@@ -92,6 +93,7 @@ def peers(progress, wanted=None):
     for name, peer in PEERS.items():
         subject = Subject(name, peer.title, "peer", peer.settings, dates=getattr(peer, "dates", True), version="unknown")
         subject.skipped_loads = dict(getattr(peer, "skipped_loads", None) or {})
+        subject.connections_max = peer.connections_max
         found[name] = subject
         if wanted is not None and not wanted(name):
             subject.skipped = "not asked for"
