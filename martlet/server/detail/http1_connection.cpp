@@ -175,7 +175,7 @@ void http1_connection::wait_for_input() noexcept {
     if (unserved_) {
         // Others have their turn before the rest of this batch.
         disarm_input();
-        worker_.on.background(*static_cast<input_node*>(this));
+        worker_.on.ready(*static_cast<input_node*>(this));
         return;
     }
     if (pending_ != nullptr) {

@@ -448,6 +448,15 @@ TEST(http1_guards, a_content_gives_way_before_a_head) {
     server.work().held.remove(budget * 3 / 4 - 200'000);
 }
 
+TEST(http1_guards, what_is_behind_a_last_answer_is_not_held) {
+    bench server;
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    client peer(server, unruly_options::tame());
+    EXPECT_EQ(summary(peer.ask(get("/", "Connection: close\r\n") + letters(20'000))), "200 root");
+    EXPECT_FALSE(peer.is_closed()) << "it waits for the peer's end";
+    EXPECT_EQ(server.work().held.held(), 0u);
+}
+
 TEST(http1_guards, requests_that_wait_for_their_turn_do_not_give_way) {
     bench server;
     server.bounds.buffered_bytes_max(budget).slice_requests_max(1).flush_bytes(1);
@@ -461,7 +470,13 @@ TEST(http1_guards, requests_that_wait_for_their_turn_do_not_give_way) {
         res.text(200, "root");
     });
     client peer(server, unruly_options::tame());
-    EXPECT_EQ(summary(peer.ask(get("/") + get("/") + get("/"))), "200 root, 200 root, 200 root");
+    // More than have their turn at once.
+    constexpr std::size_t count = 3 * loop::background_budget;
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += get("/");
+    const auto answers = answers_in(peer.ask(all));
+    EXPECT_EQ(answers.size(), count);
+    for (const auto& each : answers) EXPECT_EQ(each.status, 200);
     server.work().held.remove(budget * 3 / 4);
 }
 
