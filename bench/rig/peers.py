@@ -16,6 +16,7 @@ from .process import Refused
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCES = os.path.join(ROOT, "bench", "peers")
+STARTER = os.path.join(SOURCES, "serve_with_config")
 BUILDS = os.path.join(ROOT, "build", "peers")
 BUILD_SECONDS_MAX = 1200
 ASKED_FOR_VERSION = {"rustc": ["rustc", "--version"], "go": ["go", "version"], "g++": ["g++", "--version"], "node": ["node", "--version"],
@@ -96,8 +97,11 @@ def run(command, folder, **environment):
 
 
 def fingerprint(peer):
-    """Of the sources and of the tools' versions."""
+    """Of the sources, of what builds and starts them, and of the tools' versions."""
     sum_of = hashlib.sha256()
+    for path in (os.path.abspath(__file__), STARTER):
+        with open(path, "rb") as file:
+            sum_of.update(file.read())
     for folder, folders, files in os.walk(peer.source):
         folders.sort()
         for name in sorted(files):
@@ -188,7 +192,7 @@ def package_version(package):
 
 def configured(program, config, version):
     def make(peer, folder):
-        start = [os.path.join(SOURCES, "serve_with_config"), shutil.which(program) or program, os.path.join(peer.source, config)]
+        start = [STARTER, shutil.which(program) or program, os.path.join(peer.source, config)]
         return Built([*start, os.path.join(folder, "run")], version(folder), False)
 
     return make
