@@ -77,13 +77,14 @@ outq::block* outq::make_block(std::size_t payload, bool first) noexcept {
         bytes = (needed + 15) & ~std::size_t{15};
         source = &malloc_blocks();
     }
-    char* memory = source->allocate_block(bytes);
-    if (memory == nullptr) return nullptr;
-    const auto end = static_cast<std::uint32_t>(bytes);
-    return new (memory) block{nullptr, source, end, sizeof(block), sizeof(block), end, end};
+    char* memory = bytes == block_source::small_block_bytes ? source->allocate_small() : source->allocate_block(bytes);
+    return memory != nullptr ? new (memory) block(source, bytes) : nullptr;
 }
 
-void outq::free_block(block* gone) noexcept { gone->source->free_block(gone->start(), gone->block_bytes); }
+void outq::free_block(block* gone) noexcept {
+    if (gone->block_bytes == block_source::small_block_bytes) return gone->source->free_small(gone->start());
+    gone->source->free_block(gone->start(), gone->block_bytes);
+}
 
 outq::block* outq::add_block(std::size_t payload) noexcept {
     block* added = make_block(payload, last_ == nullptr);
@@ -242,7 +243,7 @@ void outq::consume(std::size_t n) noexcept {
     if (size_ == 0 && first_ != nullptr) clear();
 }
 
-void outq::clear() noexcept {
+void outq::clear_slowly() noexcept {
     size_ = 0;
     while (first_ != nullptr) {
         while (first_->has_records()) pop_record(*first_);

@@ -39,6 +39,12 @@ public:
     /// Blocks come from `source` from now on. Those held go back to where they came from.
     void use(block_source& source) noexcept { source_ = &source; }
 
+    /// Takes a block ahead of what comes, if the queue has none and its source has one at hand. An empty queue that keeps it is cleared.
+    void open() noexcept {
+        if (last_ != nullptr) return;
+        if (char* const memory = source_->take_at_hand(); memory != nullptr) [[likely]]
+            first_ = last_ = new (memory) block(source_, block_source::small_block_bytes);
+    }
     /// `n` contiguous writable bytes at the end; null when the limit or the memory forbids it. They are part of the queue once
     /// committed, and good until the next call that is not `commit`.
     char* cork(std::size_t n) noexcept {
@@ -98,7 +104,14 @@ public:
     /// Drops the first `n` bytes; at most `size()`. Blocks and owners are released as soon as they are spent.
     void consume(std::size_t n) noexcept;
     /// Drops everything and releases all memory.
-    void clear() noexcept;
+    void clear() noexcept {
+        block* const only = first_;
+        if (only == nullptr || only != last_ || only->has_records() || only->block_bytes != block_source::small_block_bytes) [[unlikely]]
+            return clear_slowly();
+        first_ = last_ = nullptr;
+        size_ = 0;
+        only->source->free_small(only->start());
+    }
 
     /// Memory held in blocks, their headers and unused room included; what slices own is not counted.
     std::size_t block_bytes_held() const noexcept;
@@ -108,14 +121,16 @@ public:
 private:
     struct record;
     struct block {
-        block* next;
+        block* next = nullptr;
         block_source* source;
         std::uint32_t block_bytes;
-        std::uint32_t begin_at;    // offsets from the block's start: first copied byte not consumed,
-        std::uint32_t end_at;      // behind the last copied byte,
-        std::uint32_t records_at;  // the newest record,
-        std::uint32_t front_at;    // behind the oldest record not consumed
+        std::uint32_t begin_at = sizeof(block);  // offsets from the block's start: first copied byte not consumed,
+        std::uint32_t end_at = sizeof(block);    // behind the last copied byte,
+        std::uint32_t records_at;                // the newest record,
+        std::uint32_t front_at;                  // behind the oldest record not consumed
 
+        block(block_source* from, std::size_t bytes) noexcept
+            : source(from), block_bytes(static_cast<std::uint32_t>(bytes)), records_at(block_bytes), front_at(block_bytes) {}
         std::size_t room() const noexcept { return records_at - end_at; }
         char* start() noexcept { return reinterpret_cast<char*>(this); }
         char* end() noexcept { return start() + end_at; }
@@ -125,6 +140,7 @@ private:
 
     char* cork_slowly(std::size_t n) noexcept;
     void commit_nothing() noexcept;
+    void clear_slowly() noexcept;
     block* add_block(std::size_t payload) noexcept;
     block* make_block(std::size_t payload, bool first) noexcept;
     static void free_block(block* gone) noexcept;

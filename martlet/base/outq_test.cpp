@@ -299,6 +299,35 @@ TEST(outq, the_limit_is_exact_for_every_way_in) {
     EXPECT_FALSE(q.append(counted_file(0, 1)));
 }
 
+TEST(outq, open_takes_what_is_at_hand_and_nothing_else) {
+    pooled_blocks blocks(malloc_pages());
+    outq q(blocks);
+    q.open();
+    EXPECT_EQ(q.block_bytes_held(), 0u) << "nothing was at hand";
+    EXPECT_EQ(q.try_cork(10), nullptr);
+    ASSERT_TRUE(q.append_copy("first"));
+    q.clear();
+    q.open();
+    if (block_pool::is_from_malloc) {
+        EXPECT_EQ(q.block_bytes_held(), 0u);
+        return;
+    }
+    EXPECT_EQ(q.block_bytes_held(), block_source::small_block_bytes);
+    EXPECT_TRUE(q.empty());
+    EXPECT_EQ(blocks.blocks_used(), 1u);
+    q.open();
+    EXPECT_EQ(blocks.blocks_used(), 1u) << "one is enough";
+    char* room = q.try_cork(4);
+    ASSERT_NE(room, nullptr);
+    std::memcpy(room, "next", 4);
+    q.commit_corked(4);
+    EXPECT_EQ(drain(q), "next");
+    EXPECT_EQ(blocks.blocks_used(), 0u);
+    q.open();
+    q.clear();
+    EXPECT_EQ(blocks.blocks_used(), 0u) << "an empty queue gives it back";
+}
+
 TEST(outq, without_memory_nothing_changes) {
     released = closed = 0;
     const std::string big(100'000, 'b');

@@ -20,6 +20,12 @@
 
 namespace martlet::inline v0 {
 
+#if defined(MARTLET_SANITIZED)
+const bool block_pool::is_from_malloc = true;
+#else
+const bool block_pool::is_from_malloc = false;
+#endif
+
 struct block_pool::free_block {
     free_block* next;
 };

@@ -215,5 +215,63 @@ TEST(pooled_blocks, gives_both_sizes) {
     }
 }
 
+// Under a sanitizer none is kept.
+std::size_t kept_of(std::size_t blocks) { return block_pool::is_from_malloc ? 0 : blocks; }
+
+TEST(pooled_blocks, keeps_small_ones_at_hand_and_gives_the_last_first) {
+    counting_source source;
+    pooled_blocks blocks(source);
+    EXPECT_EQ(blocks.take_at_hand(), nullptr);
+    char* first = blocks.allocate_small();
+    char* second = blocks.allocate_small();
+    EXPECT_EQ(blocks.blocks_used(), 2u);
+    blocks.free_small(first);
+    blocks.free_small(second);
+    EXPECT_EQ(blocks.blocks_at_hand(), kept_of(2));
+    EXPECT_EQ(blocks.blocks_used(), 0u);
+    if (!block_pool::is_from_malloc) {
+        EXPECT_EQ(blocks.take_at_hand(), second);
+        EXPECT_EQ(blocks.allocate_small(), first);
+        EXPECT_EQ(blocks.blocks_used(), 2u);
+        blocks.free_small(second);
+        blocks.free_small(first);
+    }
+    EXPECT_EQ(blocks.blocks_used(), 0u);
+}
+
+TEST(pooled_blocks, keeps_no_more_at_hand_than_its_limit) {
+    counting_source source;
+    pooled_blocks blocks(source);
+    std::vector<char*> taken;
+    for (std::size_t i = 0; i < pooled_blocks::at_hand_max + 3; ++i) taken.push_back(blocks.allocate_small());
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+        blocks.free_small(taken[i]);
+        EXPECT_EQ(blocks.blocks_at_hand(), kept_of(std::min(i + 1, pooled_blocks::at_hand_max)));
+        EXPECT_EQ(blocks.blocks_used(), taken.size() - i - 1);
+    }
+    blocks.trim();
+    EXPECT_EQ(blocks.blocks_at_hand(), 0u);
+    EXPECT_EQ(blocks.pages_held(), 0u);
+}
+
+TEST(pooled_blocks, age_puts_half_back_until_few_are_left) {
+    counting_source source;
+    pooled_blocks blocks(source);
+    std::vector<char*> taken;
+    for (std::size_t i = 0; i < 100; ++i) taken.push_back(blocks.allocate_small());
+    for (char* block : taken) blocks.free_small(block);
+    for (const std::size_t left : {50u, 25u, 9u, 0u, 0u}) {
+        blocks.age();
+        EXPECT_EQ(blocks.blocks_at_hand(), kept_of(left));
+    }
+    EXPECT_LE(blocks.pages_held(), 1u);
+}
+
+TEST(malloc_blocks, keeps_nothing_at_hand) {
+    char* block = malloc_blocks().allocate_small();
+    malloc_blocks().free_small(block);
+    EXPECT_EQ(malloc_blocks().take_at_hand(), nullptr);
+}
+
 }  // namespace
 }  // namespace martlet

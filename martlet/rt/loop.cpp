@@ -227,10 +227,10 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     MARTLET_ASSERT(detail::current_loop == nullptr || detail::current_loop == this, "one thread turns one loop at a time");
     loop* const outer = std::exchange(detail::current_loop, this);
     kernel::poll_event events[events_per_wait];
-    // While pages are kept for the next turns, it wakes once more to give them back if there was none.
-    const bool spare = memory_->pages.has_spare();
+    // While memory is kept for the next turns, it wakes once more to give it back if there was none.
+    const bool spare = memory_->has_spare();
     const int timeout =
-        wait_ms(spare && longest > detail::kernel_pages::spare_time ? detail::kernel_pages::spare_time : longest, follows_a_turn);
+        wait_ms(spare && longest > detail::loop_memory::spare_time ? detail::loop_memory::spare_time : longest, follows_a_turn);
     int count;
     if (timeout == 0) {
         count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
@@ -259,7 +259,7 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
             break;
         count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
     }
-    if (spare) memory_->pages.age(now_);
+    if (spare) memory_->age(now_);
     wheel_.advance(now_);
     if (now_ >= exact_due_) [[unlikely]] {
         exact_due_ = never;

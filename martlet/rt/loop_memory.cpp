@@ -34,9 +34,7 @@ void kernel_pages::free_pages(void* pages, std::size_t bytes) noexcept {
     ++spare_count_;
 }
 
-void kernel_pages::age(time_point now) noexcept {
-    if (now - aged_ < spare_time) return;
-    aged_ = now;
+void kernel_pages::age() noexcept {
     if (!std::exchange(used_, false)) release();
 }
 
@@ -47,6 +45,13 @@ void kernel_pages::release() noexcept {
         kernel::unmap_pages(page, page_bytes);
     }
     spare_count_ = 0;
+}
+
+void loop_memory::age(time_point now) noexcept {
+    if (now - aged_ < spare_time) return;
+    aged_ = now;
+    pages.age();
+    blocks.age();
 }
 
 loop_memory::~loop_memory() { free_read_storage(read_storage_); }

@@ -9,13 +9,10 @@
 
 namespace martlet::inline v0::detail {
 
-/// Pages from the kernel seam. Those given back are kept for a while: what one turn gives back the next one takes again. When none was
-/// taken from them for `spare_time`, they leave the process.
+/// Pages from the kernel seam. Those given back are kept for a while: what one turn gives back the next one takes again.
 class kernel_pages final : public page_source {
 public:
     static constexpr std::size_t spare_pages_max = 64;
-    static constexpr duration spare_time = std::chrono::milliseconds(100);
-
     kernel_pages() noexcept = default;
     ~kernel_pages() { release(); }
 
@@ -23,15 +20,14 @@ public:
     void free_pages(void* pages, std::size_t bytes) noexcept override;
 
     bool has_spare() const noexcept { return spare_count_ != 0; }
-    /// Gives the spare pages back if none was needed since the last call with a `now` at least `spare_time` earlier.
-    void age(time_point now) noexcept;
+    /// Gives the spare pages back if none was needed since the last call.
+    void age() noexcept;
     void release() noexcept;
 
 private:
     // Linked through their first bytes.
     void* spare_ = nullptr;
     std::size_t spare_count_ = 0;
-    time_point aged_{};
     bool used_ = false;
 };
 
@@ -39,6 +35,8 @@ class loop_memory {
 public:
     /// Bytes of one read: what arrives while a batch is answered fits, and it stays in a core's cache.
     static constexpr std::size_t read_bytes = 64 * 1024;
+    /// How long what is kept for the next turns may lie unused.
+    static constexpr duration spare_time = std::chrono::milliseconds(100);
 
     loop_memory() noexcept : objects(pages), blocks(pages) {}
     loop_memory(const loop_memory&) = delete;
@@ -56,11 +54,17 @@ public:
     }
     static void free_read_storage(void* storage) noexcept;
 
+    /// Something is kept for the next turns that leaves the process when it is not needed.
+    bool has_spare() const noexcept { return pages.has_spare() || blocks.blocks_at_hand() != 0; }
+    /// Gives some of that back if `now` is `spare_time` later than when this was last done.
+    void age(time_point now) noexcept;
+
     kernel_pages pages;
     size_class_pool objects;
     pooled_blocks blocks;
 
 private:
+    time_point aged_{};
     char* read_storage_ = nullptr;
     buffer read_;
 };

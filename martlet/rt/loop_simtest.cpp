@@ -1,6 +1,8 @@
 // What of the loop depends on exact times: in virtual time.
 #include <martlet/rt/loop.hpp>
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <martlet/rt/run_internal.hpp>
@@ -138,6 +140,24 @@ TEST(LoopSim, TimersOfTheWheelRunBesideAnExactNode) {
         static_cast<void>(co_await sleep_for(20ms));
         EXPECT_EQ(node.when, begin + 20ms + 1ns);
     }());
+}
+
+TEST(LoopSim, MemoryKeptForTheNextTurnsLeavesWhenThereAreNone) {
+    sim::simulation world;
+    loop on;
+    on.turn(duration::zero());
+    const std::size_t before = world.mapped_bytes();
+    std::vector<char*> taken;
+    for (int i = 0; i < 300; ++i) taken.push_back(on.blocks().allocate_small());
+    EXPECT_GE(world.mapped_bytes(), before + 300 * block_source::small_block_bytes);
+    for (char* block : taken) on.blocks().free_small(block);
+    const std::uint64_t turns = on.turns();
+    on.run([]() -> task<> { static_cast<void>(co_await sleep_for(2s)); }());
+    // A pool keeps one page of its own: of blocks, and of frames.
+    EXPECT_LE(world.mapped_bytes(), before + 2 * page_bytes);
+    EXPECT_LE(on.turns() - turns, 12u) << "a loop that has nothing to do sleeps";
+    on.trim();
+    EXPECT_EQ(world.mapped_bytes(), before);
 }
 
 }  // namespace

@@ -119,6 +119,8 @@ void http1_connection::read() noexcept {
 // False: the connection has been destroyed.
 bool http1_connection::served_batch(buffer& in) noexcept {
     serving_ = false;
+    if (out_.empty()) [[unlikely]]
+        out_.clear();
     const bool nothing_left = in.empty() && pending_ == nullptr && !unserved_ && state_ == state::reading;
     if (!nothing_left && !abort_on_return_ && !keep_rest(in)) [[unlikely]]
         abort_with(close_reason::failed);

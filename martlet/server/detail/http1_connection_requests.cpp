@@ -95,6 +95,7 @@ bool http1_connection::serve(buffer& in) noexcept {
     fresh_ = false;
     serving_ = true;
     x.attach(*this, out_, worker_.prefix(), worker_.watcher != nullptr);
+    out_.open();
     padded_view rest = in.padded();
     while (!rest.empty()) {
         const http1::parse_status parsed = http1::parse_request(rest, head_bounds, x.head, resume);

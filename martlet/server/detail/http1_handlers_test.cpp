@@ -201,6 +201,34 @@ TEST(http1_coroutine, the_head_stays_where_it_is_while_it_waits) {
     }
 }
 
+// Blocks lie at hand, and are not held by who has nothing to write.
+TEST(http1_coroutine, while_it_waits_no_memory_is_held_for_output) {
+    bench server;
+    event go;
+    server.app.get("/wait", [&](request&, response& res) -> task<> {
+        auto waited = co_await go.wait();
+        EXPECT_TRUE(waited.has_value());
+        res.text(200, "waited");
+    });
+    server.app.get("/", [](request&, response& res) { res.text(200, "root"); });
+    auto& blocks = static_cast<pooled_blocks&>(server.on.blocks());
+    const auto blocks_used = [&] { return blocks.blocks_used(); };
+    std::vector<char*> taken;
+    for (int i = 0; i < 100; ++i) taken.push_back(blocks.allocate_small());
+    for (char* block : taken) blocks.free_small(block);
+    client waiting(server), slow(server);
+    EXPECT_EQ(summary(waiting.ask(get("/"))), "200 root");
+    waiting.send(get("/wait"));
+    EXPECT_EQ(waiting.heard(), "");
+    EXPECT_EQ(blocks_used(), 0u) << "held by a handler that waits";
+    slow.send("GET / HT");
+    EXPECT_EQ(slow.heard(), "");
+    EXPECT_EQ(blocks_used(), 0u) << "held by a head that is not whole";
+    go.set();
+    EXPECT_EQ(summary(waiting.heard()), "200 waited");
+    EXPECT_EQ(blocks_used(), 0u);
+}
+
 TEST(http1_coroutine, requests_behind_one_that_waits_keep_their_order) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         bench server;
