@@ -4,13 +4,12 @@ import contextlib
 import hashlib
 import json
 import os
-import signal
-import subprocess
 
-from .process import Broken, Refused, die_with_parent
+from .held_process import HeldProcess
+from .process import Broken, Refused
 
 
-class Generator:
+class Generator(HeldProcess):
     """One running `martlet load`, pinned to processors. Without `rate` a closed loop."""
 
     def __init__(self, program, load, port, cpus, seconds, rate=None, warmup_seconds=0.0, connections=None):
@@ -25,36 +24,15 @@ class Generator:
         if rate is not None:
             words += ["--rate", f"{rate:.0f}"]
         threads = min(len(cpus), connections or load.connections)
-        command = ["taskset", "-c", ",".join(map(str, cpus)), program, "load", *words, "-t", str(threads), "-q", "--json", "-"]
         self.processors = len(cpus)
-        try:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
-        except OSError as error:
-            raise Refused(f"taskset is missing: {error}") from error
-        self.usage = None
-
-    def hold(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def kill(self):
-        if self.process.returncode is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-        self.process.stderr.close()
+        super().__init__([program, "load", *words, "-t", str(threads), "-q", "--json", "-"], cpus)
 
     def result(self):
         """Waits for the end; the facts of the run, with faults counted and not judged."""
-        text = self.process.stdout.read()
-        said = self.process.stderr.read()
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
+        text, said, code, cpu_seconds = self.ended()
         with contextlib.suppress(ValueError):
-            return facts_of(json.loads(text), usage.ru_utime + usage.ru_stime)
-        raise Broken(f"martlet load ended with {self.process.returncode}: {(said or text).strip()[-200:]!r}")
+            return facts_of(json.loads(text), cpu_seconds)
+        raise Broken(f"martlet load ended with {code}: {(said or text).strip()[-200:]!r}")
 
 
 def facts_of(report, cpu_seconds):

@@ -3,11 +3,11 @@
 import email.utils
 import os
 import re
-import signal
 import socket
 import subprocess
 import time
 
+from .held_process import HeldProcess
 from .process import Broken, Refused, die_with_parent, free_port
 
 PATH = "/plaintext"
@@ -248,36 +248,18 @@ def parse_wrk(text):
     }
 
 
-class Load:
-    """One running wrk, pinned to a processor, that can be held still and let go on."""
+class Load(HeldProcess):
+    """One running wrk, pinned to a processor."""
 
     def __init__(self, port, shape, depth, connections, seconds, cpu):
-        command = ["taskset", "-c", str(cpu), *wrk_command(port, shape, depth, connections, seconds)]
-        try:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=die_with_parent)
-        except OSError as error:
-            raise Refused(f"wrk or taskset is missing: {error}") from error
-
-    def hold(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def kill(self):
-        if self.process.returncode is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
+        super().__init__(wrk_command(port, shape, depth, connections, seconds), [cpu], stderr=subprocess.STDOUT)
 
     def result(self):
         """Waits for the end; requests and the seconds of processor time that wrk used."""
-        text = self.process.stdout.read()
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
+        text, _, _, cpu_seconds = self.ended()
         result = parse_wrk(text)
         if result["errors"]:
             raise Broken(f"under wrk: {result['errors']}")
         if not result["requests"]:
             raise Broken("under wrk: not one answer")
-        return {**result, "cpu_seconds": usage.ru_utime + usage.ru_stime}
+        return {**result, "cpu_seconds": cpu_seconds}
