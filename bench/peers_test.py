@@ -71,6 +71,18 @@ class Builds(unittest.TestCase):
         self.peer().build()
         self.assertEqual(len(self.built), 3, "what is gone is built anew")
 
+    def test_a_build_is_made_anew_when_what_builds_or_starts_it_has_changed(self):
+        self.write("main.txt", "one")
+        for count, name in enumerate(("__file__", "STARTER"), 1):
+            path = script(self.folder, f"replaced-{count}", "exit 0\n")
+            with mock.patch.object(peers, name, path):
+                self.peer().build()
+                self.peer().build()
+                self.assertEqual(len(self.built), 2 * count - 1, name)
+                script(self.folder, f"replaced-{count}", "exit 1\n")
+                self.peer().build()
+                self.assertEqual(len(self.built), 2 * count, name)
+
     def test_a_failed_build_is_not_kept(self):
         def fails(peer, folder):
             raise Refused("not today")
