@@ -2,7 +2,7 @@
 """Tests of bench/run: each rule on data, and end to end against what was planted for it; the plan, the record, a run that is stopped.
 
 Says 'passed NAME', 'failed NAME: why' or 'skipped NAME: why', one case a line. Run: bench/run_test.py [BIN] [CASE...]; BIN is the folder of
-martlet and bench-floor. None of it minds a busy machine: what is planted outweighs that.
+martlet and bench-floor. What is planted outweighs a neighbour or two, not processors that are all taken.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from rig import artifact, cases, figures, loads, plan, process, provenance, quie
 
 BIN = os.path.join(ROOT, "build", "release", "bin")
 RELEASE = {"program": "martlet", "type": "Release", "flags": "-O2", "sanitizers": ""}
-CLEAN = {"commit": "c" * 40, "dirty": [], "builds": [RELEASE]}
+CLEAN = {"commit": "c" * 40, "tree": "t" * 64, "dirty": [], "builds": [RELEASE]}
 CORES = {"server": 0, "clients": [1], "shared_core": False}
 TIMES = plan.Times(0.2, 0.8, 0.8, 0.2, 0.4, 0.4)
 QUIET = {"others_busy": 0.0, "steal": 0.0}
@@ -170,6 +170,30 @@ class Machine(unittest.TestCase):
             with open(os.path.join(folder, "b"), "w", encoding="ascii") as file:
                 file.write("2")
             self.assertEqual(provenance.source_facts(folder)["dirty"], ["b"])
+
+    def test_the_tree_is_what_is_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def commit(name, text):
+                path = os.path.join(folder, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(text)
+                git("add", ".")
+                git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "a")
+                return provenance.source_facts(folder)
+
+            def git(*words):
+                subprocess.run(["git", "-C", folder, *words], check=True)
+
+            git("init", "-q")
+            first = commit("martlet/a", "1")
+            for name in ("bench/artifacts/one.json", "docs/benchmarks.md"):
+                later = commit(name, "1")
+                self.assertNotEqual(later["commit"], first["commit"])
+                self.assertEqual(later["tree"], first["tree"], name)
+            for name in ("martlet/a", "bench/run", "docs.cpp"):
+                before, after = provenance.source_facts(folder), commit(name, "2")
+                self.assertNotEqual(after["tree"], before["tree"], name)
 
 
 def record_of(rows, found, kind="part", source=None):
@@ -359,7 +383,8 @@ class Planted(unittest.TestCase):
             self.assertEqual(artifact.faults(record.data), [])
 
     def test_a_control_that_passes_makes_the_run_void(self):
-        record = self.figures([plan.Row("rung", "control", "d1", None, 8)], {"control": subjects.control("none")}, kind="quick")
+        # By a metric that a busy machine does not withhold.
+        record = self.figures([plan.Row("idle", "control", "d1", None, 20)], {"control": subjects.control("none")}, kind="quick")
         self.assertIn("the control passed", record.data["void"][0])
         self.assertIn("void: the control passed", " ".join(artifact.faults(record.data)))
 
@@ -443,7 +468,7 @@ class Command(unittest.TestCase):
         return code, out.getvalue()
 
     def clean(self, **more):
-        return mock.patch.object(provenance, "source_facts", lambda root: {"commit": "c" * 40, "dirty": [], **more})
+        return mock.patch.object(provenance, "source_facts", lambda root: {"commit": "c" * 40, "tree": "t" * 64, "dirty": [], **more})
 
     def debug_bin(self):
         os.symlink(BIN, os.path.join(self.folder, "bin"))
@@ -499,17 +524,28 @@ class Command(unittest.TestCase):
             with self.assertRaises(artifact.Unusable):
                 artifact.read(path)
             stop_after = None
+        # The record itself may have been checked in meanwhile.
+        with self.clean(commit="e" * 40), mock.patch.object(session.Session, "measure", measure):
             code, said = self.call("--resume", path, "--no-peers", "--bin", BIN, "--anyway")
             self.assertEqual(code, 0, said)
             self.assertIn("part run:", said)
         self.assertEqual(len(made), len(set(made)))
+        self.assertEqual([each["commit"][0] for each in artifact.load(path)["source"]["stretches"]], ["c", "e"])
         record = artifact.read(path)
         self.assertEqual(record.figure("system_calls", "hello", "d1")["value"], 2)
-        with self.clean(commit="d" * 40):
+        with self.clean(tree="d" * 64):
             artifact.write({**record.data, "ended": None}, path)
             code, said = self.call("--resume", path, "--no-peers", "--bin", BIN, "--anyway")
         self.assertEqual(code, 2)
-        self.assertIn("its commit was", said)
+        self.assertIn("its tree was", said)
+
+    def test_a_run_does_not_go_on_with_another_version_of_a_peer(self):
+        peer = faulty("peer")
+        record, _ = record_of([plan.Row("system_calls", "peer", "d1")], {"peer": peer})
+        peer.version = "2"
+        fresh, _ = record_of([plan.Row("system_calls", "peer", "d1")], {"peer": peer})
+        self.assertEqual(session.resumable(record, record["source"], CORES, record), [])
+        self.assertEqual(session.resumable(record, fresh["source"], CORES, fresh), ["peer was 1"])
 
     def test_plan_and_list(self):
         with self.clean():

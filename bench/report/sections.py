@@ -483,9 +483,11 @@ def about(record):
         verdict: sum(f["verdict"] == verdict and kind_of(record, f["server"]) != "control" for f in record.data["figures"])
         for verdict in artifact.VERDICTS
     }
+    stretches = len(record.data["source"].get("stretches", ()))
     kind = {"full": "a full run", "quick": "a quick run, which says little", "part": "a run of some rows only"}[record.data["kind"]]
     found = [
-        f"From `bench/artifacts/{file_name(record)}`: {kind}, begun {record.data['began']}, {record.data['hours']:.2g} hours.",
+        f"From `bench/artifacts/{file_name(record)}`: {kind}, begun {record.data['began']}, {record.data['hours']:.2g} hours"
+        + (f" in {stretches} stretches of the same source." if stretches > 1 else "."),
         f"Commit `{record.data['source']['commit'][:12]}`"
         + (", with changes that are in no commit." if record.data["source"]["dirty"] else "."),
         f"Figures: {count['ok']} that stand, {count['inconclusive']} inconclusive, {count['withheld']} withheld, {count['skipped']} skipped.",

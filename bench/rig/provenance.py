@@ -1,5 +1,6 @@
 """Where programs and sources come from: how a program was built, and what in the tree differs from its commit."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -7,6 +8,7 @@ import subprocess
 from . import machine
 
 NOT_COUNTED = "bench/artifacts"
+NOT_MEASURED = (f"{NOT_COUNTED}/", "docs/")  # a commit that changes nothing else leaves every figure as it was
 
 
 def cache_of(binary):
@@ -40,9 +42,13 @@ def git(root, *words):
 
 
 def source_facts(root):
-    """The commit, and the paths that differ from it but for records of runs; a tree without a commit is dirty as a whole."""
+    """The commit, a digest of what in it is measured, and the paths that differ from it but for records of runs; a tree without a commit is
+    dirty as a whole."""
     commit = git(root, "rev-parse", "HEAD")
+    listed = git(root, "ls-tree", "-r", "HEAD")
     status = git(root, "status", "--porcelain", "--untracked-files=all", "--", ".", f":!{NOT_COUNTED}")
-    if commit is None or status is None:
-        return {"commit": "unknown", "dirty": ["the tree has no commit"]}
-    return {"commit": commit.strip(), "dirty": [line[3:] for line in status.splitlines()]}
+    if commit is None or status is None or listed is None:
+        return {"commit": "unknown", "tree": "unknown", "dirty": ["the tree has no commit"]}
+    measured = [line for line in listed.splitlines() if not line.partition("\t")[2].startswith(NOT_MEASURED)]
+    tree = hashlib.sha256("\n".join(measured).encode()).hexdigest()
+    return {"commit": commit.strip(), "tree": tree, "dirty": [line[3:] for line in status.splitlines()]}

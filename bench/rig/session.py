@@ -10,7 +10,7 @@ from . import artifact, figures, loads, machine, plan, provenance, quiet, rules,
 from .process import Broken, Refused
 
 PATIENCE_SECONDS = 20.0  # after a disturbed measurement
-SAME = ("commit", "dirty", "builds")  # of the source, when a run goes on
+SAME = ("tree", "dirty", "builds")  # of the source, when a run goes on
 
 
 def now():
@@ -49,14 +49,19 @@ def new_record(kind, scale, groups, subjects, source, cores, generator_version):
     }
 
 
-def resumable(record, source, cores, described):
-    """What forbids to go on with a record here."""
+def peers_of(record):
+    return {name: record["versions"].get(name) for name, server in record["servers"].items() if server["kind"] == "peer"}
+
+
+def resumable(record, source, cores, fresh):
+    """What forbids to go on with a record here; `fresh` is what would be begun instead."""
     found = [f"its {key} was {record['source'].get(key)!r}" for key in SAME if record["source"].get(key) != source.get(key)]
     for key, value in (("processor", machine.processor()), ("server_cpu", cores["server"]), ("generator_cpus", cores["clients"])):
         if record["machine"].get(key) != value:
             found.append(f"its {key} was {record['machine'].get(key)!r}")
-    if record["settings"]["plan"] != described:
+    if record["settings"]["plan"] != fresh["settings"]["plan"]:
         found.append("it had another plan: give the same options and peers")
+    found += [f"{name} was {version}" for name, version in peers_of(record).items() if peers_of(fresh).get(name) != version]
     if record["settings"]["rules"] != rules.settings():
         found.append("it was judged by other bounds")
     return found
@@ -65,8 +70,8 @@ def resumable(record, source, cores, described):
 class Session:
     """Measures what a record still lacks."""
 
-    def __init__(self, record, groups, bench, path, say):
-        self.record, self.groups, self.bench, self.path, self.say = record, groups, bench, path, say
+    def __init__(self, record, groups, bench, path, say, commit=None):
+        self.record, self.groups, self.bench, self.path, self.say, self.commit = record, groups, bench, path, say, commit or record["source"]["commit"]
         self.standing = plan.Standing(record["runs"])
         self.before, self.began = record["hours"], time.monotonic()
 
@@ -101,6 +106,7 @@ class Session:
         return run
 
     def run(self):
+        self.record["source"].setdefault("stretches", []).append({"began": now(), "commit": self.commit})
         for row, asked in plan.walk(self.groups, self.standing):
             run = self.measure(row, asked)
             self.record["runs"].append(run)
