@@ -8,17 +8,19 @@ import json
 import os
 import subprocess
 
-from . import instructions, kernel, loads, machine
+from . import closing, instructions, kernel, loads, machine
 from .process import Refused
 
 REQUESTS = 2000  # under strace, and batches under callgrind with one request a write
 BATCHES = 300  # with 16
+CONNECTIONS_CLOSED = 500
 CONNECTIONS = 2
 NEEDED = ("avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm")  # x86-64-v3, for which the profile preset compiles
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 TOLERANCES = {"instructions": 0.02, "system-calls": 0.01}
 BARS = {"instructions-d16": instructions.LIMIT, "instructions-d16-browser": instructions.BROWSER_LIMIT}
 # A thread of the pool opens the file: how often it and the loop wake each other is not the same each time.
+CLOSING_TOLERANCE = 0.03  # how often the loop turns for a connection is not quite the same each time
 FILE_TOLERANCES = {"instructions": 0.05, "system-calls": 0.15}
 
 
@@ -78,16 +80,31 @@ def count_system_calls(binary, load):
     return sum(count for name, count in calls.items() if name not in kernel.WAITS) / requests
 
 
+def count_closing_instructions(binary, load):
+    instructions.need_valgrind()
+    need_processor()
+    return closing.instructions_each(binary, load, CONNECTIONS_CLOSED)
+
+
+def count_closing_calls(binary, load):
+    need_strace()
+    return sum(closing.calls_each(binary, load, CONNECTIONS_CLOSED).values())
+
+
 def cases():
     """Name, load and counting function of each figure."""
     for load in loads.LOADS.values():
         yield f"instructions-{load.id}", load, count_instructions
+    yield "instructions-close", loads.LOADS["d1"], count_closing_instructions
     for load in loads.LOADS.values():
         if load.application or load.id == "d1":  # several requests in one write take the same calls
             yield f"system-calls-{load.id}", load, count_system_calls
+    yield "system-calls-close", loads.LOADS["d1"], count_closing_calls
 
 
 def tolerance_of(name):
+    if name == "instructions-close":
+        return CLOSING_TOLERANCE
     kind = next(each for each in TOLERANCES if name.startswith(each))
     return (FILE_TOLERANCES if name.startswith(f"{kind}-file") else TOLERANCES)[kind]
 

@@ -16,28 +16,36 @@ BROWSER_LIMIT = 1550
 START_SECONDS = 60
 
 
-def total(binary, load, batches):
-    """Instructions the whole process ran for `batches` batches of load.depth requests on one connection."""
+def counted(binary, load, work):
+    """Instructions the whole process ran while `work(server)` used it, its start and end among them."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "callgrind.out")
         prefix = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={path}"]
         with Server(binary, len(load.request(20000)), prefix=prefix, start_seconds=START_SECONDS) as server:
-            request = load.request(server.port) * load.depth
-            with traffic.Client(server.port) as client:
-                answer_bytes = 0
-                client.socket.sendall(request)
-                for _ in range(load.depth):
-                    raw = client.raw_answer()
-                    load.check(server.name, *traffic.split_answer(raw)[:2])
-                    answer_bytes += len(raw)
-                for _ in range(batches):
-                    client.exchange_bytes(request, answer_bytes)
+            work(server)
             server.stop_cleanly()
         with open(path, encoding="utf-8", errors="replace") as file:
             match = re.search(r"^(?:summary|totals): (\d+)", file.read(), re.MULTILINE)
     if match is None:
         raise Broken("callgrind wrote no total")
     return int(match.group(1))
+
+
+def total(binary, load, batches):
+    """Instructions the whole process ran for `batches` batches of load.depth requests on one connection."""
+    def work(server):
+        request = load.request(server.port) * load.depth
+        with traffic.Client(server.port) as client:
+            answer_bytes = 0
+            client.socket.sendall(request)
+            for _ in range(load.depth):
+                raw = client.raw_answer()
+                load.check(server.name, *traffic.split_answer(raw)[:2])
+                answer_bytes += len(raw)
+            for _ in range(batches):
+                client.exchange_bytes(request, answer_bytes)
+
+    return counted(binary, load, work)
 
 
 def per_request(binary, load, batches=BATCHES):

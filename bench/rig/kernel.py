@@ -76,13 +76,35 @@ def attach(server, path):
     return strace
 
 
+def counted(server, work):
+    """Counts of the system calls that the server makes while `work()` runs and just afterwards, and of its empty reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace")
+        strace = attach(server, path)
+        try:
+            work()
+            time.sleep(0.2)  # what follows the last answer is counted too
+        finally:
+            strace.send_signal(signal.SIGINT)
+            try:
+                strace.wait(20)
+            except subprocess.TimeoutExpired:
+                strace.kill()
+                strace.wait()
+            strace.stderr.close()
+        with open(path, encoding="utf-8", errors="replace") as file:
+            calls, empty_reads = parse_trace(file)
+    if not calls:
+        raise Broken("strace wrote no call at all")
+    return calls, empty_reads
+
+
 def trace(binary, load, requests, open_at_once, together=False):
     """Counts of system calls, of empty reads and of requests: about `requests` of them, on warm connections. `together` sends on all of them
     before it reads an answer."""
     rounds = requests // open_at_once
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(Server(binary))
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
         clients = [stack.enter_context(traffic.Client(server.port)) for _ in range(open_at_once)]
         request = load.request(server.port)
         for client in clients:
@@ -103,27 +125,15 @@ def trace(binary, load, requests, open_at_once, together=False):
 
         for _ in range(WARM_REQUESTS):
             one_round()
-        path = os.path.join(folder, "trace")
-        strace = attach(server, path)
-        try:
+
+        def every_round():
             for _ in range(rounds):
                 one_round()
-            time.sleep(0.2)  # what follows the last answer is counted too
-        finally:
-            strace.send_signal(signal.SIGINT)
-            try:
-                strace.wait(20)
-            except subprocess.TimeoutExpired:
-                strace.kill()
-                strace.wait()
-            strace.stderr.close()
+
+        calls, empty_reads = counted(server, every_round)
         for client in clients:
             client.close()
         server.stop_cleanly()
-        with open(path, encoding="utf-8", errors="replace") as file:
-            calls, empty_reads = parse_trace(file)
-    if not calls:
-        raise Broken("strace wrote no call at all")
     return calls, empty_reads, rounds * open_at_once
 
 
