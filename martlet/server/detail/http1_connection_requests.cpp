@@ -382,15 +382,11 @@ void http1_connection::go_on() noexcept {
         destroy(reason_);
     } else if (abort_on_return_) {
         lose(reason_, error::system(12));
-    } else if (state_ == state::reading && (output_waits_ || out_.size() >= worker_.bounds.flush_bytes())) {
+    } else if (state_ == state::reading && output_waits_) {
         // Nothing more is answered while the peer does not take what it asked for.
         move_to(state::blocked);
         disarm_input();
-        if (output_waits_) {
-            arm_timer(deadline_);
-        } else {
-            write();
-        }
+        arm_timer(deadline_);
     } else {
         // Nothing more of it is wanted, and the peer may take its time to go.
         if (state_ == state::finishing) drop_pending();
