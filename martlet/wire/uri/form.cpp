@@ -5,21 +5,24 @@
 
 namespace martlet::inline v0::uri {
 
+namespace {
+
+constexpr std::size_t pairs_at_first = 8;
+
+}  // namespace
+
 result<form> form::parse(std::string_view text, const form_limits& limits) {
     form made;
     made.text_.reserve(text.size());
-    std::string space;
+    made.pairs_.reserve(pairs_at_first);
     for (const query_pair& raw : query_view(text)) {
         if (made.pairs_.size() == limits.pairs_max()) return failure(make_error(errc::too_many_pairs, blame::peer));
         const std::size_t from = made.text_.size();
-        const result<std::string_view> name = raw.name(space);
-        if (!name) return failure(name.error());
-        const std::size_t name_bytes = name->size();
-        made.text_ += *name;
-        const result<std::string_view> value = raw.value(space);
-        if (!value) return failure(value.error());
-        made.text_ += *value;
-        made.pairs_.push_back({from, name_bytes, value->size()});
+        const bool has_name = append_decoded(made.text_, raw.raw_name(), plus_sign::space);
+        const std::size_t value_from = made.text_.size();
+        if (!has_name || !append_decoded(made.text_, raw.raw_value(), plus_sign::space))
+            return failure(make_error(errc::bad_escape, blame::peer));
+        made.pairs_.push_back({from, value_from - from, made.text_.size() - value_from});
     }
     return made;
 }

@@ -38,11 +38,19 @@ constexpr bool is_kept(char c, component where) noexcept {
     return (kept[static_cast<unsigned char>(c)] >> static_cast<unsigned>(where) & 1) != 0;
 }
 
-constexpr int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    const char low = scan::lower(c);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
+// By byte; -1 for what is no digit.
+constexpr std::array<std::int8_t, 256> hex_values = [] {
+    std::array<std::int8_t, 256> table{};
+    table.fill(-1);
+    for (int digit = 0; digit < 16; ++digit) {
+        const char c = hex_digits[digit];
+        table[static_cast<unsigned char>(c)] = static_cast<std::int8_t>(digit);
+        table[static_cast<unsigned char>(scan::lower(c))] = static_cast<std::int8_t>(digit);
+    }
+    return table;
+}();
+
+constexpr int hex_value(char c) noexcept { return hex_values[static_cast<unsigned char>(c)]; }
 
 // Reads one decoded byte after another.
 class decoder {
@@ -77,14 +85,27 @@ bool is_plain(std::string_view text, plus_sign plus) noexcept {
 
 }  // namespace
 
+bool append_decoded(std::string& out, std::string_view text, plus_sign plus) {
+    const std::size_t before = out.size();
+    bool is_good = true;
+    out.resize_and_overwrite(before + text.size(), [&](char* bytes, std::size_t) noexcept {
+        char* at = bytes + before;
+        for (decoder in(text, plus); !in.is_at_end();) {
+            const int byte = in.take();
+            if (byte < 0) [[unlikely]] {
+                is_good = false;
+                return before;
+            }
+            *at++ = static_cast<char>(byte);
+        }
+        return static_cast<std::size_t>(at - bytes);
+    });
+    return is_good;
+}
+
 result<std::string> decode(std::string_view text, plus_sign plus) {
     std::string out;
-    out.reserve(text.size());
-    for (decoder in(text, plus); !in.is_at_end();) {
-        const int byte = in.take();
-        if (byte < 0) return failure(make_error(errc::bad_escape, blame::peer));
-        out.push_back(static_cast<char>(byte));
-    }
+    if (!append_decoded(out, text, plus)) return failure(make_error(errc::bad_escape, blame::peer));
     return out;
 }
 

@@ -18,6 +18,8 @@ result<std::string> decode(std::string_view text, plus_sign plus = plus_sign::li
 
 /// The same without a copy when there is nothing to decode: the result borrows `text` then, and `space` otherwise.
 result<std::string_view> decode(std::string_view text, std::string& space, plus_sign plus = plus_sign::literal);
+/// Adds the decoded `text` to `out`. False, and nothing is added, when an escape is bad.
+[[nodiscard]] bool append_decoded(std::string& out, std::string_view text, plus_sign plus = plus_sign::literal);
 
 /// Whether `text` decodes to `plain`, found without decoding. False when an escape is bad.
 bool decodes_to(std::string_view text, std::string_view plain, plus_sign plus = plus_sign::literal) noexcept;

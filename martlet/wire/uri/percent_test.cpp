@@ -63,6 +63,19 @@ TEST(percent, borrows_what_needs_no_decoding) {
     EXPECT_EQ(space, "plain text");
 }
 
+TEST(percent, what_is_decoded_is_added_whole_or_not_at_all) {
+    std::string out = "before ";
+    EXPECT_TRUE(append_decoded(out, "a%20b+c", plus_sign::space));
+    EXPECT_EQ(out, "before a b c");
+    EXPECT_TRUE(append_decoded(out, "+", plus_sign::literal));
+    EXPECT_TRUE(append_decoded(out, ""));
+    EXPECT_EQ(out, "before a b c+");
+    for (const char* bad : {"lost%", "lost%2", "lost%2g", "lost%g2more"}) {
+        EXPECT_FALSE(append_decoded(out, bad)) << bad;
+        EXPECT_EQ(out, "before a b c+") << bad;
+    }
+}
+
 TEST(percent, compares_without_decoding) {
     EXPECT_TRUE(decodes_to("a%20b", "a b"));
     EXPECT_TRUE(decodes_to("a+b", "a b", plus_sign::space));
