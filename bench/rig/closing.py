@@ -6,13 +6,14 @@ from . import instructions, kernel, traffic
 from .process import Broken, Server
 
 WARM = 20  # connections before the counting of system calls
-PAUSE_SECONDS = 0.003  # the server sees the end of one connection before the next one comes, each time
+PAUSE_SECONDS = 0.003  # the server sees a connection, its request and its end one after the other, each time
 
 
 def exchange(load, server):
     """Connects, asks for the connection to end with the answer, and reads to that end."""
     request = load.request(server.port).removesuffix(b"\r\n") + b"Connection: close\r\n\r\n"
     with traffic.Client(server.port) as client:
+        time.sleep(PAUSE_SECONDS)
         (head, body), = client.exchange(request)
         if client.rest or client.socket.recv(1):
             raise Broken(f"{server.name}: more than the answer")

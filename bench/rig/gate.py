@@ -20,7 +20,6 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 TOLERANCES = {"instructions": 0.02, "system-calls": 0.01}
 BARS = {"instructions-d16": instructions.LIMIT, "instructions-d16-browser": instructions.BROWSER_LIMIT}
 # A thread of the pool opens the file: how often it and the loop wake each other is not the same each time.
-CLOSING_TOLERANCE = 0.03  # how often the loop turns for a connection is not quite the same each time
 FILE_TOLERANCES = {"instructions": 0.05, "system-calls": 0.15}
 
 
@@ -103,8 +102,6 @@ def cases():
 
 
 def tolerance_of(name):
-    if name == "instructions-close":
-        return CLOSING_TOLERANCE
     kind = next(each for each in TOLERANCES if name.startswith(each))
     return (FILE_TOLERANCES if name.startswith(f"{kind}-file") else TOLERANCES)[kind]
 
