@@ -12,6 +12,7 @@ namespace martlet::inline v0 {
 /// Blocks of one size, carved from pages. Where the library was built with a sanitizer, every block comes from malloc.
 class block_pool {
 public:
+    /// Every block comes from malloc, because the library was built with a sanitizer.
     static const bool is_from_malloc;
 
     /// `block_bytes` is at least 16 and at most 32,704; it is rounded up to a multiple of 16. `source` must outlive the pool.
