@@ -245,7 +245,11 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
     waiting_.store(false, std::memory_order_relaxed);
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     now_ = read_clock();
-    while (ready_node* node = next_turn_.pop_front()) ready_.push_back(*node);
+    // What one wait tells of goes before what the last budget did not reach: a crowd that was woken at once does not hold up a peer that asks
+    // for little. The crowd has the rest of the budget, so that it comes to its end however much is told.
+    list<ready_node, ready_tag> left;
+    if (ready_budget_ >= 2 * events_per_wait) [[likely]]
+        left.append(ready_);
     for (int further = further_waits_max;; --further) {
         for (int i = 0; i < count; ++i) {
             if (events[i].tag == &posted_node_) {
@@ -254,11 +258,13 @@ loop_state loop::turn(duration longest, bool follows_a_turn) {
                 static_cast<pollable*>(events[i].tag)->note(events[i].events);
             }
         }
+        ready_.append(left);
         // Timers must end nothing for want of what has come: when they are due, what did not fit is asked for first.
         if (count != events_per_wait || further == 0 || wheel_.empty() || wheel_.next_deadline() > now_) [[likely]]
             break;
         count = kernel::epoll_wait(epoll_, events, events_per_wait, 0);
     }
+    ready_.append(next_turn_);
     if (spare) memory_->age(now_);
     wheel_.advance(now_);
     if (now_ >= exact_due_) [[unlikely]] {

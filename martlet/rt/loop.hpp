@@ -134,9 +134,10 @@ public:
 
     // --- running things ---
 
-    /// Queues `node` behind what is ready already. It runs in this turn if the budget lasts.
+    /// Queues `node` behind what is ready already. It runs in this turn if the budget lasts, and otherwise in a later one, where what the wait
+    /// tells of comes first.
     void ready(ready_node& node) noexcept { ready_.push_back(node); }
-    /// Queues `node`, which has had its share of this turn, in front of what the next one brings.
+    /// Queues `node`, which has had its share of this turn, behind what the next wait tells of.
     void ready_next_turn(ready_node& node) noexcept { next_turn_.push_back(node); }
     /// Queues `node` behind all that is ready, where no more than `background_budget` run in a turn: for what moves many bytes or has
     /// had its share, so that what asks for little does not wait for it.

@@ -126,6 +126,40 @@ TEST(Loop, WhatHadItsShareRunsInFrontOfTheNextTurn) {
     EXPECT_EQ(log, "a rest rest b ");
 }
 
+TEST(Loop, WhatHasJustComeGoesBeforeACrowdThatWasWokenAtOnce) {
+    loop on;
+    std::string log;
+    std::vector<std::unique_ptr<node>> crowd;
+    for (int i = 0; i < 3000; ++i) {
+        crowd.push_back(std::make_unique<node>(log, "."));
+        on.ready(*crowd.back());
+    }
+    on.turn(1h);
+    EXPECT_EQ(log.size(), 1024u);
+    // A post is told like any other event.
+    ASSERT_TRUE(on.handle().post([&] { log += "post"; }));
+    on.turn(1h);
+    EXPECT_EQ(log.substr(1024, 5), "post.") << "first, and the crowd has the rest of the turn";
+    EXPECT_EQ(log.size(), 2 * 1024u - 1 + 4);
+    on.turn(1h);
+    EXPECT_EQ(log.size(), 3000u + 4);
+}
+
+// With a budget that one wait could use up, others would never have their turn.
+TEST(Loop, WhatHasJustComeDoesNotGoFirstOnASmallBudget) {
+    loop on(loop_options().ready_budget(511));
+    std::string log;
+    std::vector<std::unique_ptr<node>> crowd;
+    for (int i = 0; i < 600; ++i) {
+        crowd.push_back(std::make_unique<node>(log, "."));
+        on.ready(*crowd.back());
+    }
+    on.turn(1h);
+    ASSERT_TRUE(on.handle().post([&] { log += "post"; }));
+    on.turn(1h);
+    EXPECT_EQ(log, std::string(600, '.') + "post");
+}
+
 TEST(Loop, NothingOfTheBackgroundOrTheNextTurnIsLostToAStop) {
     loop on;
     std::string log;
