@@ -467,6 +467,8 @@ void http1_connection::run_elsewhere(const handler& h, http1_exchange& parsed, b
         abort_with(close_reason::peer_vanished);
         return;
     }
+    // A block that was taken ahead is of no use meanwhile.
+    if (out_.empty()) out_.clear();
     move_to(state::running);
     in_call_ = true;
     stream_.mute(true);

@@ -195,6 +195,24 @@ TEST(hand_over, what_was_answered_does_not_wait_for_a_call_that_blocks) {
     EXPECT_EQ(testing::summary(peer.take()), "200 first, 200 second");
 }
 
+TEST(hand_over, no_memory_is_held_for_output_while_a_call_blocks) {
+    bench server(loop_options().hand_over(true));
+    auto& blocks = static_cast<pooled_blocks&>(server.on.blocks());
+    std::size_t held = 99;
+    server.app.get("/blocks", [&](request&, response& res) {
+        held = blocks.blocks_used();
+        res.text(200, "blocked");
+    });
+    // Enough at hand for some to be left when the loop has given part of them back.
+    std::vector<char*> taken;
+    for (int i = 0; i < 100; ++i) taken.push_back(blocks.allocate_small());
+    for (char* block : taken) blocks.free_small(block);
+    client peer(server, unruly_options::tame());
+    EXPECT_EQ(testing::summary(peer.ask(get("/blocks"))), "200 blocked");
+    EXPECT_EQ(held, 0u);
+    EXPECT_EQ(blocks.blocks_used(), 0u);
+}
+
 TEST(lifetime_table, a_connection_too_many_is_told) {
     bench server;
     server.bounds.connections_max(1).refusals_per_second_max(1);
