@@ -57,7 +57,7 @@ private:
 block_source& malloc_blocks() noexcept;
 
 /// Blocks from pools over a page_source, for one thread at a time. It must outlive every outq that holds its blocks. Small ones that come back
-/// stay at hand: with many connections in a turn each takes one and gives it back, and the way into a pool and out of it is ten times as long.
+/// stay at hand: with many connections in a turn each takes one and gives it back, and the way into a pool and out of it is a long one.
 /// Where the library was built with a sanitizer, none stays.
 class pooled_blocks final : public block_source {
 public:

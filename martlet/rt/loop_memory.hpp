@@ -13,6 +13,7 @@ namespace martlet::inline v0::detail {
 class kernel_pages final : public page_source {
 public:
     static constexpr std::size_t spare_pages_max = 64;
+
     kernel_pages() noexcept = default;
     ~kernel_pages() { release(); }
 

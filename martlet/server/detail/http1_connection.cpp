@@ -119,6 +119,7 @@ void http1_connection::read() noexcept {
 // False: the connection has been destroyed.
 bool http1_connection::served_batch(buffer& in) noexcept {
     serving_ = false;
+    // A block was taken ahead, and nothing came of it yet.
     if (out_.empty()) [[unlikely]]
         out_.clear();
     const bool nothing_left = in.empty() && pending_ == nullptr && !unserved_ && state_ == state::reading;
