@@ -287,6 +287,13 @@ class Made(unittest.TestCase):
         self.assertEqual(undecided, 3)
         self.assertEqual(sum(row[-1].startswith("perhaps") for row in found), 12)
 
+    def test_a_run_in_stretches_says_so(self):
+        self.assertNotIn("stretches", self.markdown)
+        record = made_up.record()
+        record["source"]["stretches"] = [{"began": "2001-01-01", "commit": "0" * 40}] * 2
+        markdown, _ = check.made(os.path.dirname(BENCH), artifact.Record(record, "2001-01-01-full.json")).values()
+        self.assertIn("hours in 2 stretches of the same source.", markdown)
+
     def test_a_loss_in_the_same_pair(self):
         record = made_up.record()
         claim = next(f for f in record["figures"] if f["against"] == "hyper")
